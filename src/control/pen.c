@@ -399,7 +399,7 @@ lost_interface(const struct pen *p)
 
 	SERVICE_EACH (p, svc)
 		if (svc->director != NULL && director_has_ended(svc->director))
-			return svc->plan->config.dsr.interface;
+			return svc->plan->config->dsr.interface;
 	return NULL;
 }
 

@@ -187,8 +187,8 @@ apply_commit(struct apply_all *all)
 static size_t
 kept_sessions(const struct service *svc, const struct plan *draft)
 {
-	uint64_t now = svc->plan->config.frontend.sessions_max,
-		 wanted = draft->config.conn_max;
+	uint64_t now = svc->plan->config->frontend.sessions_max,
+		 wanted = draft->config->conn_max;
 
 	if (svc->pen->phase < PHASE_SERVING)
 		return 0;
@@ -389,10 +389,11 @@ applies_derive(struct apply_all *all, struct error *e)
 		if (expand_names(a, e) < 0)
 			rc = plan_service_errors(a->wanted, all->pen->errors,
 			    errors_count(all->pen->errors), -1, e);
-		derive_settings(all->draft->process, a->wanted,
-		    share_of(all, a),
-		    all->shares.count > 0 ? all->shares.count : 1,
-		    kept_sessions(a->service, a->wanted));
+		if (derive_settings(all->draft->process, a->wanted,
+			share_of(all, a),
+			all->shares.count > 0 ? all->shares.count : 1,
+			kept_sessions(a->service, a->wanted)) < 0)
+			return error_set(e, "out of memory");
 	}
 	applies_compare(all);
 	return rc;

@@ -165,7 +165,7 @@ is_in_use(const struct plan *p, const char *name)
 	unsigned i;
 
 	for (i = 0; (one = plan_service_at(p, i)) != NULL; i++)
-		if (is_setting(SCOPE_SERVICE, &one->config, name) ||
+		if (is_setting(SCOPE_SERVICE, one->config, name) ||
 		    is_of_a_server(one, name))
 			return true;
 	return is_setting(SCOPE_PROCESS, p->process, name);
@@ -210,7 +210,7 @@ static int
 check_proxies(const struct plan_acls *lists, const struct plan *p,
     const struct errors *all, struct error *e)
 {
-	const struct acl_ref *ref = &p->config.accept_proxy;
+	const struct acl_ref *ref = &p->config->accept_proxy;
 	const struct acl *list = plan_acls_of(lists, ref);
 	char word[ACL_WORD_MAX];
 
@@ -246,17 +246,20 @@ apply_acls_check_service(struct apply *a, struct error *e)
 {
 	const struct plan_acls *lists = &a->draft->process->acls;
 	struct plan *p = a->wanted;
+	struct config c = *p->config;
 	bool all = a->pen->phase < PHASE_SERVING ||
 	    has_lost_names(lists, &a->all->now->process->acls);
 
 	if (resolve_settings(
-		lists, SCOPE_SERVICE, &p->config, p, a->pen->errors, e) < 0 ||
+		lists, SCOPE_SERVICE, &c, p, a->pen->errors, e) < 0 ||
 	    apply_acls_check_servers(a, all, e) < 0)
 		return -1;
-	p->config.pool.client_acl = p->config.client_acl.number;
-	p->config.frontend.limits.exempt = p->config.client_exempt_acl.number;
-	p->config.frontend.http.forwarded = p->config.forwarded.number;
-	p->config.frontend.accept_proxy = p->config.accept_proxy.number;
+	c.pool.client_acl = c.client_acl.number;
+	c.frontend.limits.exempt = c.client_exempt_acl.number;
+	c.frontend.http.forwarded = c.forwarded.number;
+	c.frontend.accept_proxy = c.accept_proxy.number;
+	if (plan_set_config(p, &c) < 0)
+		return error_set(e, "out of memory");
 	return check_proxies(lists, p, a->pen->errors, e);
 }
 

@@ -18,10 +18,8 @@
 int
 apply_frontend_check(struct apply *a, struct error *e)
 {
-	struct frontend_options *o = &a->wanted->config.frontend;
-	int port = spec_default_port(&a->wanted->listen);
+	const struct frontend_options *o = &a->wanted->config->frontend;
 
-	o->first_port = port > 0 ? (uint16_t)port : 0;
 	if ((o->rate_down == 0 && o->rate_up == 0) || sock_can_pace())
 		return 0;
 	return error_set(e, "%s: this system cannot limit the rate of a socket",
@@ -47,7 +45,7 @@ apply_frontend_prepare(struct apply *a, struct error *e)
 	if (!a->first)
 		return 0;
 	svc->frontend = frontend_new(
-	    svc->pen->loop, svc->pool, &a->wanted->config.frontend, e);
+	    svc->pen->loop, svc->pool, &a->wanted->config->frontend, e);
 	if (svc->frontend == NULL)
 		return -1;
 	frontend_set_service(svc->frontend,
@@ -71,7 +69,8 @@ apply_frontend_cancel(struct apply *a)
 void
 apply_frontend_commit(struct apply *a)
 {
-	frontend_set_options(a->service->frontend, &a->wanted->config.frontend);
+	frontend_set_options(
+	    a->service->frontend, &a->wanted->config->frontend);
 }
 
 void
@@ -86,7 +85,7 @@ apply_frontend_commit_servers(struct apply *a)
 static int
 listen_at(struct service *svc, const struct plan *plan, struct error *e)
 {
-	const struct frontend_options *o = &plan->config.frontend;
+	const struct frontend_options *o = &plan->config->frontend;
 	struct frontend_address *all;
 	unsigned i, n = 0;
 	int rc;
@@ -115,7 +114,7 @@ mark_listener(void *arg, struct listener *l)
 {
 	const struct plan *wanted = *(const struct plan **)arg;
 	bool here = wanted != NULL &&
-	    (l->datagram ? wanted->config.frontend.udp.on
+	    (l->datagram ? wanted->config->frontend.udp.on
 			 : plan_service_takes_connections(wanted));
 	unsigned i;
 

@@ -77,14 +77,14 @@ apply_log_open_log(
 static const struct plan *
 follow_sessions(const struct plan *all, const struct plan *p)
 {
-	return text_equal(p->config.session_log, "auto") ? all : p;
+	return text_equal(p->config->session_log, "auto") ? all : p;
 }
 
 /* In the foreground they are visible by default; with -d all of them are. */
 const char *
 apply_log_sessions_to(const struct plan *all, const struct plan *p)
 {
-	const char *to = follow_sessions(all, p)->config.session_log;
+	const char *to = follow_sessions(all, p)->config->session_log;
 	const struct process_plan *c = all->process;
 	bool automatic = text_equal(to, "auto");
 
@@ -98,7 +98,7 @@ apply_log_sessions_to(const struct plan *all, const struct plan *p)
 bool
 apply_log_sessions_are_wanted(const struct plan *all, const struct plan *p)
 {
-	const char *to = follow_sessions(all, p)->config.session_log;
+	const char *to = follow_sessions(all, p)->config->session_log;
 
 	return text_equal(to, "auto") || apply_log_sessions_to(all, p) != NULL;
 }
@@ -106,7 +106,7 @@ apply_log_sessions_are_wanted(const struct plan *all, const struct plan *p)
 static uint64_t
 sample_of(const struct plan *all, const struct plan *p)
 {
-	uint64_t own = p->config.log_sample, first = all->config.log_sample;
+	uint64_t own = p->config->log_sample, first = all->config->log_sample;
 
 	if (own != LOG_SAMPLE_AUTO)
 		return own;
@@ -151,7 +151,7 @@ make_format(const struct plan *p, enum record_scope scope,
 {
 	bool session = scope == RECORD_SESSION;
 	const char *text =
-	    session ? p->config.log_format : p->config.request_log.format;
+	    session ? p->config->log_format : p->config->request_log.format;
 	struct error why;
 
 	*format = NULL;
@@ -263,7 +263,7 @@ prepare_sessions(struct apply *a, struct error *e)
 const char *
 apply_log_requests_to(const struct plan *p)
 {
-	const char *to = p->config.request_log.to;
+	const char *to = p->config->request_log.to;
 
 	return to == NULL || strcmp(to, "off") == 0 ? NULL : to;
 }

@@ -133,7 +133,7 @@ int
 apply_servers_prepare(struct apply *a, struct error *e)
 {
 	struct pool *pool = a->service->pool;
-	struct pool_options o = a->wanted->config.pool;
+	struct pool_options o = a->wanted->config->pool;
 
 	o.sticky = o.sticky || pool_options(pool)->sticky;
 	if (pool_set_options(pool, &o) == 0)
@@ -144,14 +144,14 @@ apply_servers_prepare(struct apply *a, struct error *e)
 void
 apply_servers_cancel(struct apply *a)
 {
-	(void)pool_set_options(a->service->pool, &a->now->config.pool);
+	(void)pool_set_options(a->service->pool, &a->now->config->pool);
 }
 
 void
 apply_servers_commit(struct apply *a)
 {
 	struct pool *pool = a->service->pool;
-	const struct pool_options *wanted = &a->wanted->config.pool;
+	const struct pool_options *wanted = &a->wanted->config->pool;
 	size_t i;
 
 	pool_begin_changes(pool, states_who(a->pen));

@@ -67,7 +67,7 @@ apply_process_check_service(struct apply *a, struct error *e)
 	    !(a->new && a->wanted->listen.count == 0))
 		return error_set(
 		    e, "pen is stopping and opens no new listening sockets");
-	if (a->new && a->wanted->config.fit_file != NULL)
+	if (a->new && a->wanted->config->fit_file != NULL)
 		return error_set(e,
 		    "%s: can be set only at startup, not for a new service",
 		    origin_name(a->wanted, "fit_file"));

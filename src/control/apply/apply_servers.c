@@ -194,7 +194,7 @@ may_wait(const struct service *svc, const struct plan *draft, unsigned slot,
 	if (old != NULL && old->unresolved &&
 	    same_host(plan_slot(svc->plan, slot), s))
 		return true;
-	if (!draft->config.start_unresolved ||
+	if (!draft->config->start_unresolved ||
 	    predecessor_is_there(&svc->pen->predecessor))
 		return false;
 	if (!n->quiet)
@@ -265,7 +265,7 @@ check_port(
 		return 0;
 	if (!s->same_port)
 		return bad_host(s, "no port", e);
-	if (draft->config.frontend.dns.on)
+	if (draft->config->frontend.dns.on)
 		return bad_host(s, "needs a port, for DNS", e);
 	for (i = 0; i < draft->listen.count; i++) {
 		const struct addr *at = &draft->listen.entry[i].at;

@@ -49,7 +49,7 @@ checks_try_programs(const struct service *svc, struct error *e)
 	const struct server_plan *s;
 	unsigned i;
 
-	if (checks_try_text(svc, svc->plan->config.checks.text, e) < 0) {
+	if (checks_try_text(svc, svc->plan->config->checks.text, e) < 0) {
 		origin_add(svc->plan, "check", e);
 		if (!errors_add(svc->pen->errors, e))
 			return -1;
@@ -71,7 +71,7 @@ static int
 checks_check_address(
     const struct plan *p, const struct addr *at, uint16_t port, struct error *e)
 {
-	const struct dsr_settings *s = &p->config.dsr;
+	const struct dsr_settings *s = &p->config->dsr;
 	bool v6 = at->u.sa.sa_family == AF_INET6;
 
 	if (s->ip[v6].len == 0)
@@ -92,7 +92,7 @@ check_direct(const struct plan *p, uint16_t port, struct error *e)
 
 	if (!direct_is_wanted(p))
 		return error_set(e, "check dsr: dsr_if is not set");
-	if (p->config.frontend.udp.on)
+	if (p->config->frontend.udp.on)
 		return error_set(
 		    e, "check dsr probes by TCP, but -U forwards only UDP");
 	for (i = 0; i < p->listen.count; i++)
@@ -109,7 +109,7 @@ static bool
 has_name(const struct plan *p, const struct server_plan *s,
     const struct check_tls *tls)
 {
-	const struct tls_settings *t = &p->config.tls;
+	const struct tls_settings *t = &p->config->tls;
 
 	return tls == NULL || tls->no_verify || tls->name != NULL ||
 	    !t->upstream_verify || t->upstream_name != NULL ||
@@ -122,7 +122,7 @@ static int
 checks_check_socket(const struct plan *p, const struct server_plan *s,
     const struct check_spec *spec, struct error *e)
 {
-	const struct frontend_options *f = &p->config.frontend;
+	const struct frontend_options *f = &p->config->frontend;
 	bool datagrams = check_spec_sends_datagrams(spec);
 
 	if (f->dns.on || datagrams == f->udp.on)
@@ -148,7 +148,7 @@ check_one(const struct plan *p, unsigned slot, const struct check_spec *spec,
 		    "server \"%.150s\": check dsr cannot be set for one "
 		    "server, only for all",
 		    s->host);
-	if (tls != NULL && tls->verify && !p->config.tls.upstream_verify)
+	if (tls != NULL && tls->verify && !p->config->tls.upstream_verify)
 		return error_set(e,
 		    "server \"%.150s\": check %s verify: ssl_upstream_verify "
 		    "is off",
@@ -206,7 +206,7 @@ checks_check_servers(
 int
 checks_check(struct apply *a, struct error *e)
 {
-	const struct check_settings *s = &a->wanted->config.checks;
+	const struct check_settings *s = &a->wanted->config->checks;
 	struct check_spec *all = NULL;
 	int rc = 0;
 

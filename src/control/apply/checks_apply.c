@@ -43,7 +43,7 @@ is_left_to_director(void *arg, const struct server *s)
 static int
 set_director(struct service *svc, const struct plan *plan, struct error *e)
 {
-	const struct check_settings *s = &plan->config.checks;
+	const struct check_settings *s = &plan->config->checks;
 	struct director_check c = { .interval_ms = s->interval_ms,
 		.timeout_ms = s->timeout_ms,
 		.wants = is_left_to_director,
@@ -151,13 +151,13 @@ slots_of(const struct apply *a)
 static int
 checks_apply_read_all(struct apply *a, struct check_changes *c, struct error *e)
 {
-	const char *text = a->wanted->config.checks.text;
+	const char *text = a->wanted->config->checks.text;
 
 	if (text == NULL)
 		return 0;
 	c->all = check_spec_read(text, e);
 	if (c->all != NULL &&
-	    try_program(a, c->all, a->now->config.checks.text, e) == 0)
+	    try_program(a, c->all, a->now->config->checks.text, e) == 0)
 		return 0;
 	origin_add(a->wanted, "check", e);
 	return -1;
@@ -257,7 +257,7 @@ forget_health(struct service *svc, struct server *s, bool was, bool by_director)
 static void
 commit_one(struct apply *a, struct check_change *c)
 {
-	enum server_initial initial = a->wanted->config.checks.initial;
+	enum server_initial initial = a->wanted->config->checks.initial;
 	struct service *svc = a->service;
 	struct server *s = pool_slot(svc->pool, c->slot);
 	struct checker_target *t = &c->target;
@@ -281,7 +281,7 @@ commit_one(struct apply *a, struct check_change *c)
 void
 checks_commit(struct apply *a)
 {
-	const struct check_settings *s = &a->wanted->config.checks;
+	const struct check_settings *s = &a->wanted->config->checks;
 	struct checker_options o = { .interval_ms = s->interval_ms,
 		.interval_down_ms = s->interval_down_ms,
 		.timeout_ms = s->timeout_ms,

@@ -45,7 +45,7 @@ struct circles {
 static unsigned
 protocols_of(const struct plan *p)
 {
-	const struct frontend_options *o = &p->config.frontend;
+	const struct frontend_options *o = &p->config->frontend;
 
 	if (direct_is_wanted(p))
 		return 0;

@@ -36,33 +36,46 @@ derive_alone(const struct dsr_settings *s, struct pool_options *o)
 	o->sticky = false;
 }
 
-void
-derive_settings(const struct process_plan *process, struct plan *p,
-    size_t descriptors, unsigned sharing, size_t kept)
+/* All but how many descriptors there are. */
+static void
+derive_config(const struct process_plan *process, const struct plan *p,
+    struct config *c)
 {
-	struct config *c = &p->config;
 	struct frontend_options *f = &c->frontend;
+	int port = spec_default_port(&p->listen);
 
 	derive_pool_options(&c->mode, f->dns.on, &c->pool);
 	derive_alone(&c->dsr, &c->pool);
 	c->tls.no_h2 = f->http.on;
+	f->first_port = port > 0 ? (uint16_t)port : 0;
 	f->udp.on = c->udp || f->dns.on;
 	f->udp.each = c->mode.roundrobin && !c->mode.hash && !c->pool.sticky;
 	f->dump = process_plan_dump(process);
 	f->end.drain_ms = process->drain_ms;
+}
+
+int
+derive_settings(const struct process_plan *process, struct plan *p,
+    size_t descriptors, unsigned sharing, size_t kept)
+{
+	struct config c = *p->config;
+
+	derive_config(process, p, &c);
 	if (descriptors > 0) {
-		descriptors_settle(descriptors, sharing, process, p, kept);
+		descriptors_settle(
+		    descriptors, sharing, process, p, kept, &c.frontend);
 	} else {
-		f->sessions_max = c->conn_max;
-		f->preopened = c->idlers;
+		c.frontend.sessions_max = c.conn_max;
+		c.frontend.preopened = c.idlers;
 	}
+	return plan_set_config(p, &c);
 }
 
 uint64_t
 derived_changed(const struct plan *now, const struct plan *wanted)
 {
-	const struct frontend_options *a = &now->config.frontend,
-				      *b = &wanted->config.frontend;
+	const struct frontend_options *a = &now->config->frontend,
+				      *b = &wanted->config->frontend;
 
 	return a->sessions_max == b->sessions_max &&
 		a->preopened == b->preopened &&

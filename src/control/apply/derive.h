@@ -7,8 +7,9 @@
 /* Fills the settings of a plan that follow from others: the algorithm from the
  * modes, and the like. `descriptors` is how many the service may have, as one
  * of `sharing` that have them together; 0: not known yet. `kept`: how many
- * sessions there may be already, which is not lowered; 0 at the start. */
-void derive_settings(const struct process_plan *process, struct plan *p,
+ * sessions there may be already, which is not lowered; 0 at the start.
+ * Returns 0, or -1 with errno ENOMEM. */
+int derive_settings(const struct process_plan *process, struct plan *p,
     size_t descriptors, unsigned sharing, size_t kept);
 /* What of that differs though no setting of the plan does, as CHANGED_*: its
  * share of descriptors, which follows from other services, too. */

@@ -17,7 +17,7 @@ enum { VIPS_MAX = 64 };
 bool
 direct_is_wanted(const struct plan *p)
 {
-	return p->config.dsr.interface != NULL;
+	return p->config->dsr.interface != NULL;
 }
 
 static int
@@ -51,7 +51,7 @@ direct_is_tunnelled(const struct plan *p, enum server_forward forward)
 {
 	return forward == SERVER_FORWARD_TUNNEL ||
 	    (forward == SERVER_FORWARD_AS_SET &&
-		p->config.dsr.forward == SERVER_FORWARD_TUNNEL);
+		p->config->dsr.forward == SERVER_FORWARD_TUNNEL);
 }
 
 static bool
@@ -70,7 +70,7 @@ is_of_another(const struct plan *p, const struct addr *a)
 	if (addr_is_any(a) || addr_is_group(a) || addr_is_loopback(a))
 		return false;
 	for (i = 0; i < 2; i++)
-		if (addr_equal(&p->config.dsr.ip[i], a))
+		if (addr_equal(&p->config->dsr.ip[i], a))
 			return false;
 	for (i = 0; i < p->listen.count; i++) {
 		at = p->listen.entry[i].at;
@@ -85,7 +85,7 @@ is_of_another(const struct plan *p, const struct addr *a)
 static bool
 read_forward(const struct plan *p, struct director_forward *f)
 {
-	const struct dsr_settings *s = &p->config.dsr;
+	const struct dsr_settings *s = &p->config->dsr;
 	const struct server_plan *each;
 	struct addr a;
 	unsigned i;
@@ -117,7 +117,7 @@ check_source(const struct plan *p, const struct server_plan *s, struct error *e)
 	if (!is_tunnelled(p, s) || addr_parse_ip(&a, s->host, 0) < 0)
 		return 0;
 	v6 = a.u.sa.sa_family == AF_INET6;
-	if (p->config.dsr.ip[v6].len > 0)
+	if (p->config->dsr.ip[v6].len > 0)
 		return 0;
 	return error_set(e,
 	    "server \"%.150s\": a tunnel through dsr_gateway needs an IPv%d "
@@ -135,8 +135,8 @@ check_forward(const struct plan *p, struct error *e)
 	if (!read_forward(p, &f))
 		return error_set(e,
 		    "dsr_gateway: \"%.100s\" is not an address of a router",
-		    p->config.dsr.gateway);
-	if (p->config.dsr.gateway == NULL)
+		    p->config->dsr.gateway);
+	if (p->config->dsr.gateway == NULL)
 		return 0;
 	for (i = 0; (s = plan_slot(p, i)) != NULL; i++)
 		if (check_source(p, s, e) < 0)
@@ -187,7 +187,7 @@ read_timeouts(const struct dsr_settings *s)
 void
 direct_commit_times(struct apply *a)
 {
-	const struct dsr_settings *s = &a->wanted->config.dsr;
+	const struct dsr_settings *s = &a->wanted->config->dsr;
 	struct dsr_timeouts t = read_timeouts(s);
 
 	if (a->service->director == NULL)
@@ -208,9 +208,9 @@ check_own(const struct plan *p, const struct addr *at, struct error *e)
 
 	peer_from_addr(&vip, at);
 	for (i = 0; i < 2; i++) {
-		if (p->config.dsr.ip[i].len == 0)
+		if (p->config->dsr.ip[i].len == 0)
 			continue;
-		peer_from_addr(&own, &p->config.dsr.ip[i]);
+		peer_from_addr(&own, &p->config->dsr.ip[i]);
 		if (peer_same_host(&vip, &own))
 			return error_set(e,
 			    "dsr_ip is a listening address; it must be another "
@@ -246,7 +246,7 @@ static int
 interface_taken(const struct apply *a, const char *service, struct error *e)
 {
 	error_set(e, "dsr_if: service %s has the interface %s", service,
-	    a->wanted->config.dsr.interface);
+	    a->wanted->config->dsr.interface);
 	origin_add(a->wanted, "dsr_if", e);
 	return -1;
 }
@@ -256,18 +256,18 @@ interface_taken(const struct apply *a, const char *service, struct error *e)
 static int
 check_interface(const struct apply *a, struct error *e)
 {
-	const char *mine = a->wanted->config.dsr.interface;
+	const char *mine = a->wanted->config->dsr.interface;
 	const struct service *svc;
 	const struct plan *one;
 	unsigned i;
 
 	for (i = 0; (one = plan_service_at(a->draft, i)) != NULL; i++)
 		if (one != a->wanted &&
-		    text_equal(one->config.dsr.interface, mine))
+		    text_equal(one->config->dsr.interface, mine))
 			return interface_taken(a, plan_service_name(one), e);
 	SERVICE_EACH (a->pen, svc)
 		if (svc != a->service && svc->director != NULL &&
-		    text_equal(svc->plan->config.dsr.interface, mine))
+		    text_equal(svc->plan->config->dsr.interface, mine))
 			return interface_taken(a, svc->name, e);
 	return 0;
 }
@@ -294,8 +294,8 @@ direct_check(struct apply *a, struct error *e)
 			return -1;
 	if (a->changed & CHANGED_HOSTS && direct_check_servers(p, e) < 0)
 		return -1;
-	if (p->config.frontend.dns.on || p->config.frontend.dummy ||
-	    tls_settings_serve(&p->config.tls))
+	if (p->config->frontend.dns.on || p->config->frontend.dummy ||
+	    tls_settings_serve(&p->config->tls))
 		return error_set(e,
 		    "direct server return forwards frames as they are: no dns, "
 		    "dummy or TLS");
@@ -332,7 +332,7 @@ static int
 open_director(struct service *svc, const struct process_plan *process,
     const struct plan *plan, struct error *e)
 {
-	const struct config *c = &plan->config;
+	const struct config *c = plan->config;
 	struct peer list[VIPS_MAX];
 	struct director_options o = { .interface = c->dsr.interface,
 		.link = c->dsr.link,
@@ -355,7 +355,7 @@ open_director(struct service *svc, const struct process_plan *process,
 static const struct acl *
 tarpit_list(const struct process_plan *process, const struct plan *p)
 {
-	return plan_acls_of(&process->acls, &p->config.dsr.tarpit_acl);
+	return plan_acls_of(&process->acls, &p->config->dsr.tarpit_acl);
 }
 
 /* An empty list permits all, elsewhere; not here. */
@@ -371,7 +371,7 @@ set_tarpit(struct apply *a, struct error *e)
 	if (list != NULL && list->count == 0 &&
 	    (before == NULL || before->count > 0))
 		log_warn("tarpit has no addresses: its list is empty acl=%s",
-		    acl_ref_word(&a->wanted->config.dsr.tarpit_acl, word));
+		    acl_ref_word(&a->wanted->config->dsr.tarpit_acl, word));
 	return director_set_tarpit(a->service->director, list, e);
 }
 

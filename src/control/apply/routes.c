@@ -117,7 +117,7 @@ routes_make(struct service *svc, const struct plan *draft, struct routes **made)
 bool
 routes_are_for(const struct plan *service)
 {
-	const struct config *c = &service->config;
+	const struct config *c = service->config;
 
 	return (!c->udp || c->frontend.dns.on) && !direct_is_wanted(service) &&
 	    !c->frontend.dummy;

@@ -78,7 +78,7 @@ sessions_of(const struct shares *s, const struct plan *first)
 			continue;
 		d = descriptors_share(
 		    shares_limit(s, service), first->process, service, 0);
-		wanted = service->config.conn_max;
+		wanted = service->config->conn_max;
 		if (wanted > d.sessions)
 			wanted = d.sessions;
 		if (wanted < d.usual)

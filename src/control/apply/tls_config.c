@@ -23,13 +23,13 @@ tls_config_is_upstream(const struct plan *p, const struct server_plan *s)
 {
 	return s->host != NULL &&
 	    (s->set.tls == SERVER_TLS_ON ||
-		(s->set.tls == SERVER_TLS_AS_SET && p->config.tls.upstream));
+		(s->set.tls == SERVER_TLS_AS_SET && p->config->tls.upstream));
 }
 
 bool
 tls_config_wants_client(const struct plan *p)
 {
-	return p->config.tls.upstream ||
+	return p->config->tls.upstream ||
 	    check_plan_any(p, TRAIT_TLS | TRAIT_CHECK_TLS);
 }
 
@@ -38,8 +38,8 @@ tls_config_wants_client(const struct plan *p)
 static bool
 tls_config_verifies(const struct plan *p)
 {
-	return p->config.tls.upstream_verify &&
-	    (p->config.tls.upstream ||
+	return p->config->tls.upstream_verify &&
+	    (p->config->tls.upstream ||
 		check_plan_any(p, TRAIT_TLS | TRAIT_CHECK_VERIFY));
 }
 
@@ -57,7 +57,7 @@ static int
 open_both(struct service *svc, const struct plan *draft,
     struct tls_config_change *c, struct error *e)
 {
-	const struct tls_settings *t = &draft->config.tls;
+	const struct tls_settings *t = &draft->config->tls;
 	struct tls_settings towards = *t;
 	struct pen *p = svc->pen;
 
@@ -80,12 +80,12 @@ static int
 open_change(struct service *svc, const struct plan *draft,
     struct tls_config_change *c, struct error *e)
 {
-	bool serve = tls_settings_serve(&draft->config.tls);
+	bool serve = tls_settings_serve(&draft->config->tls);
 	bool call = tls_config_wants_client(draft);
 	bool same = serve == (svc->tls_config->server != NULL) &&
 	    call == (svc->tls_config->client != NULL) &&
 	    tls_config_verifies(draft) == tls_config_verifies(svc->plan) &&
-	    tls_settings_equal(&draft->config.tls, &svc->plan->config.tls);
+	    tls_settings_equal(&draft->config->tls, &svc->plan->config->tls);
 
 	*c = (struct tls_config_change){ .changed = !same };
 	if (same || (!serve && !call) || open_both(svc, draft, c, e) == 0)
@@ -139,7 +139,7 @@ tls_config_certificate(
 static int64_t
 warn_of_lists(const struct service *svc)
 {
-	const struct tls_settings *o = &svc->plan->config.tls;
+	const struct tls_settings *o = &svc->plan->config->tls;
 	const struct tls_server *t = svc->tls_config->server;
 	char issuer[TLS_ISSUER_MAX];
 	time_t now = time(NULL), next;
@@ -168,7 +168,7 @@ warn_of_use(struct service *svc)
 		return;
 	if (!tls_server_certificate(t, 0, &c))
 		log_warn("no certificate, all clients are refused path=%s%s",
-		    svc->plan->config.tls.sni_path, svc->label);
+		    svc->plan->config->tls.sni_path, svc->label);
 	for (i = 0; tls_config_certificate(svc, i, &c); i++)
 		if (c.unused)
 			log_warn("certificate not used name=%s file=%s "
@@ -186,7 +186,7 @@ warn_of_use(struct service *svc)
 static void
 warn_of_ends(struct service *svc, bool all)
 {
-	int64_t most = (int64_t)svc->plan->config.tls.warn_days, left;
+	int64_t most = (int64_t)svc->plan->config->tls.warn_days, left;
 	struct tls_certificate c;
 	unsigned i;
 
@@ -273,7 +273,7 @@ tls_config_refresh(struct service *svc)
 {
 	tls_config_refresh_some(svc, UINT_MAX);
 	if (svc->tls_config->rest_ms > 0)
-		schedule_refresh(svc, svc->plan->config.tls.watch_ms);
+		schedule_refresh(svc, svc->plan->config->tls.watch_ms);
 }
 
 static void
@@ -284,7 +284,7 @@ on_refresh(struct timer *t)
 
 	tls_config_refresh_some(
 	    svc, svc->tls_config->resumes ? 0 : REFRESH_BATCH);
-	schedule_refresh(svc, svc->plan->config.tls.watch_ms);
+	schedule_refresh(svc, svc->plan->config->tls.watch_ms);
 }
 
 /* ---- in force ---- */
@@ -339,7 +339,7 @@ set_timers(struct service *svc, uint64_t watch_ms)
 void
 tls_config_commit(struct apply *a)
 {
-	const struct tls_settings *t = &a->wanted->config.tls;
+	const struct tls_settings *t = &a->wanted->config->tls;
 	bool changed = a->tls.changed;
 	struct service *svc = a->service;
 	struct frontend_tls tls;
@@ -356,7 +356,7 @@ tls_config_commit(struct apply *a)
 		.upstream = t->upstream,
 		.require_close_notify = t->require_close_notify };
 	frontend_set_tls(svc->frontend, &tls);
-	if (changed || t->watch_ms != a->now->config.tls.watch_ms)
+	if (changed || t->watch_ms != a->now->config->tls.watch_ms)
 		set_timers(svc, t->watch_ms);
 }
 

@@ -243,7 +243,7 @@ run_connection(struct call *c, struct error *e)
 		return -1;
 	if (!connection_find(
 		frontend_sessions(c->service->frontend), n, &info)) {
-		if (n >= c->plan->config.frontend.sessions_max)
+		if (n >= c->plan->config->frontend.sessions_max)
 			return out_of_range(c, n, e);
 		info = (struct connection_info){ .number = (unsigned)n,
 			.state = "free",

@@ -13,7 +13,7 @@
 static bool
 is_chosen(const struct plan *p, bool mode, const char *name)
 {
-	const char *balance = p->config.mode.balance;
+	const char *balance = p->config->mode.balance;
 
 	return balance != NULL ? strcmp(balance, name) == 0 : mode;
 }
@@ -21,7 +21,7 @@ is_chosen(const struct plan *p, bool mode, const char *name)
 static int
 run_mode(struct call *c, struct error *e)
 {
-	const struct mode_options *m = &c->plan->config.mode;
+	const struct mode_options *m = &c->plan->config->mode;
 	const struct {
 		const char *name;
 		bool on;
@@ -42,7 +42,7 @@ run_mode(struct call *c, struct error *e)
 	fields_begin(&f, c->reply, FIELDS_SILENT);
 	for (i = 0; i < MODES; i++)
 		fields_flag(&f, modes[i].name, modes[i].on);
-	fields_json_text(&f, "balance", c->plan->config.pool.balance->name);
+	fields_json_text(&f, "balance", c->plan->config->pool.balance->name);
 	if (pool_panic(c->service->pool)->on)
 		fields_json_number(&f, "panic", 1);
 	if (stopping)

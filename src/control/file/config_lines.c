@@ -233,8 +233,8 @@ config_lines_read(
 	for (i = 0; i < l->count; i++)
 		l->key[i]->lines[of] = NULL;
 	buffer_fini(text);
-	derive_settings(copy->process, copy, 0, 1, 0);
-	if (apply_acls_remove_unused(copy) < 0) {
+	if (derive_settings(copy->process, copy, 0, 1, 0) < 0 ||
+	    apply_acls_remove_unused(copy) < 0) {
 		plan_free(copy);
 		return -1;
 	}

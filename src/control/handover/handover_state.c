@@ -134,7 +134,7 @@ write_rest(const struct handover_state_writer *l, struct handover_writer *w,
 	struct director_path path = { .has_mac = false };
 	bool has_fault =
 	    server_state(s) == SERVER_MAINT || server_state(s) == SERVER_DRAIN;
-	bool has_http = l->service->plan->config.frontend.http.on;
+	bool has_http = l->service->plan->config->frontend.http.on;
 
 	if (l->to_peer)
 		return;

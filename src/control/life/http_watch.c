@@ -100,7 +100,7 @@ unsigned
 http_watch_errors(const struct service *svc, const struct server *s)
 {
 	const struct http_windows *all = svc->http_windows;
-	uint64_t least = svc->plan->config.http_errors, answers, errors;
+	uint64_t least = svc->plan->config->http_errors, answers, errors;
 	const struct http_window *w;
 	struct mark now, then;
 
@@ -204,7 +204,7 @@ reset_returned(const struct service *svc)
 static void
 judge(const struct service *svc, uint64_t now)
 {
-	const struct rate_limit *most = &svc->plan->config.observe;
+	const struct rate_limit *most = &svc->plan->config->observe;
 	const struct http_windows *all = svc->http_windows;
 	struct observation o = observe(svc, most->count);
 	struct server *s;
@@ -240,7 +240,7 @@ begin_period(const struct service *svc, uint64_t now)
 static void
 observe_service(const struct service *svc, uint64_t now)
 {
-	const struct rate_limit *most = &svc->plan->config.observe;
+	const struct rate_limit *most = &svc->plan->config->observe;
 
 	if (most->count == 0)
 		return;
@@ -270,7 +270,7 @@ http_watch_on_time(struct timer *t)
 		if (sample)
 			sample_service(w, svc);
 		observe_service(svc, now);
-		if (svc->plan->config.observe.count > 0)
+		if (svc->plan->config->observe.count > 0)
 			ms = OBSERVE_MS;
 	}
 	if (sample) {
@@ -286,8 +286,8 @@ http_watch_on_time(struct timer *t)
 static bool
 is_watched(const struct plan *p)
 {
-	return p->config.frontend.http.on &&
-	    (p->config.http_errors > 0 || p->config.observe.count > 0);
+	return p->config->frontend.http.on &&
+	    (p->config->http_errors > 0 || p->config->observe.count > 0);
 }
 
 static struct http_watch *
@@ -334,7 +334,7 @@ http_watch_follow(struct service *svc, const struct plan *wanted)
 {
 	struct pen *p = svc->pen;
 
-	if (wanted->config.observe.count == 0)
+	if (wanted->config->observe.count == 0)
 		end_observation(svc);
 	if (!is_watched(wanted)) {
 		http_watch_remove(svc);
@@ -348,7 +348,7 @@ http_watch_follow(struct service *svc, const struct plan *wanted)
 		begin(p->http_watch, svc);
 	if (svc->http_windows == NULL)
 		return;
-	if (wanted->config.observe.count == 0)
+	if (wanted->config->observe.count == 0)
 		svc->http_windows->observed_ms = 0;
 	else if (svc->http_windows->observed_ms == 0)
 		begin_period(svc, loop_now(p->loop));

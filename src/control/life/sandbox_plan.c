@@ -162,7 +162,7 @@ note_log(const struct notes *n, const char *to)
 static void
 note_service(const struct notes *n, const struct plan *p, bool *names)
 {
-	const struct tls_settings *tls = &p->config.tls;
+	const struct tls_settings *tls = &p->config->tls;
 	const struct server_plan *s;
 	const struct command *row;
 	unsigned i;
@@ -170,7 +170,7 @@ note_service(const struct notes *n, const struct plan *p, bool *names)
 	TABLE_EACH_OF (SCOPE_SERVICE, row)
 		if (row->kind == KIND_FILE)
 			note_read(n, setting_string(p, row));
-	note_written(n, p->config.fit_file);
+	note_written(n, p->config->fit_file);
 	for (i = 0; i < tls->pairs; i++) {
 		note_read(n, tls->pair[i].cert);
 		note_read(n, tls->pair[i].key);
@@ -179,8 +179,8 @@ note_service(const struct notes *n, const struct plan *p, bool *names)
 		note_socket(n, &p->listen.entry[i].at);
 	for (i = 0; (s = plan_slot(p, i)) != NULL && !*names; i++)
 		*names = plan_server_has_name(s);
-	note_log(n, p->config.session_log);
-	note_log(n, p->config.request_log.to);
+	note_log(n, p->config->session_log);
+	note_log(n, p->config->request_log.to);
 }
 
 static void
@@ -376,7 +376,7 @@ each_program(const struct pen *p, void (*fn)(void *arg, char *const *argv),
 	if (on_state[0] != NULL)
 		fn(arg, on_state);
 	for (i = 0; (one = plan_service_at(p->plan, i)) != NULL; i++) {
-		rc |= check_program(one->config.checks.text, fn, arg);
+		rc |= check_program(one->config->checks.text, fn, arg);
 		for (k = 0; (server = plan_slot(one, k)) != NULL; k++)
 			rc |= check_program(server->check, fn, arg);
 	}

@@ -20,7 +20,7 @@ has_port(const struct v4_ports *v4, bool datagram, uint16_t port)
 static bool
 is_wanted(const struct plan *service, bool datagram)
 {
-	const struct config *c = &service->config;
+	const struct config *c = service->config;
 
 	if (c->dsr.interface != NULL)
 		return false;

@@ -310,7 +310,7 @@ peers_prepare(struct apply_all *a, struct error *e)
 	if (make_peers(a->pen, e) < 0)
 		return -1;
 	s = a->pen->peers;
-	s->freebind = a->draft->config.frontend.freebind;
+	s->freebind = a->draft->config->frontend.freebind;
 	if (add_new(s, new->peers, a->first ? NULL : now->peers, add_sender,
 		e) < 0) {
 		origin_add(a->draft, "peer", e);

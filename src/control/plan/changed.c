@@ -105,8 +105,10 @@ plan_changed(const struct plan *a, const struct plan *b)
 
 	if (a == b)
 		return 0;
-	changed = settings_changed(SCOPE_SERVICE, &a->config, &b->config) |
-	    plan_servers_changed(a, b);
+	changed = plan_servers_changed(a, b);
+	if (a->config != b->config)
+		changed |=
+		    settings_changed(SCOPE_SERVICE, a->config, b->config);
 	if (!listen_list_equal(&a->listen, &b->listen))
 		changed |= CHANGED_LISTEN;
 	if (!text_equal(a->listen_text, b->listen_text))

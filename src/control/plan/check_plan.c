@@ -18,7 +18,7 @@ check_plan_text(const struct plan *p, unsigned slot)
 	if (s == NULL || s->host == NULL)
 		return NULL;
 	if (s->check == NULL)
-		return p->config.checks.text;
+		return p->config->checks.text;
 	return strcmp(s->check, "off") != 0 ? s->check : NULL;
 }
 
@@ -54,7 +54,7 @@ check_plan_has(const char *text, unsigned traits)
 bool
 check_plan_any(const struct plan *p, unsigned traits)
 {
-	const char *text = p->config.checks.text;
+	const char *text = p->config->checks.text;
 
 	return (text != NULL && check_plan_has(text, traits)) ||
 	    plan_any_server(p, traits);
@@ -74,8 +74,8 @@ check_plan_other_port(const struct plan *p, const struct server_plan *s)
 {
 	if (s->check_port != 0)
 		return (uint16_t)s->check_port;
-	if (p->config.checks.port != 0)
-		return (uint16_t)p->config.checks.port;
+	if (p->config->checks.port != 0)
+		return (uint16_t)p->config->checks.port;
 	return s->same_port && !s->service.there ? check_plan_first_port(p) : 0;
 }
 
@@ -131,6 +131,7 @@ hide_service(struct plan *p)
 {
 	const struct server_plan *s;
 	struct server_plan *mine;
+	struct config *c;
 	unsigned slot;
 
 	for (slot = 0; (s = plan_slot(p, slot)) != NULL; slot++) {
@@ -140,7 +141,8 @@ hide_service(struct plan *p)
 		if (mine == NULL || hide(&mine->check) < 0)
 			return -1;
 	}
-	return hide(&p->config.checks.text);
+	c = plan_edit_config(p);
+	return c != NULL ? hide(&c->checks.text) : -1;
 }
 
 int

@@ -36,9 +36,9 @@ minus(size_t a, size_t b)
 static size_t
 count_checks(const struct plan *plan)
 {
-	size_t most = (size_t)plan->config.checks.running_max;
+	size_t most = (size_t)plan->config->checks.running_max;
 
-	return plan->config.checks.text != NULL
+	return plan->config->checks.text != NULL
 	    ? descriptors_smaller(most, plan_slots(plan))
 	    : 0;
 }
@@ -48,7 +48,7 @@ count_service(const struct plan *plan)
 {
 	size_t n = plan->listen.count + count_checks(plan);
 
-	if (plan->config.frontend.dns.on) /* old ones stay for their answers */
+	if (plan->config->frontend.dns.on) /* old ones stay for their answers */
 		n += 2 * (size_t)DNS_SOCKETS * plan_count(plan);
 	return n;
 }
@@ -56,7 +56,7 @@ count_service(const struct plan *plan)
 size_t
 descriptors_needed(const struct plan *plan)
 {
-	return count_service(plan) + (size_t)plan->config.idlers;
+	return count_service(plan) + (size_t)plan->config->idlers;
 }
 
 /* What the process has open without any client; its control sockets beside the
@@ -84,15 +84,15 @@ struct descriptors
 descriptors_share(size_t limit, const struct process_plan *process,
     const struct plan *plan, size_t kept)
 {
-	const struct frontend_options *o = &plan->config.frontend;
-	size_t wanted = (size_t)plan->config.conn_max;
-	size_t each = o->udp.on && !o->dns.on ? 1 : 2, part = limit / 20, left;
+	size_t wanted = (size_t)plan->config->conn_max;
+	size_t each = plan_service_takes_connections(plan) ? 2 : 1;
+	size_t part = limit / 20, left;
 	struct descriptors d;
 
 	d.control = part < CONTROL_MIN ? CONTROL_MIN
 				       : descriptors_smaller(part, CONTROL_MAX);
 	left = minus(limit, count_own(process, plan) + d.control);
-	d.idlers = descriptors_smaller((size_t)plan->config.idlers,
+	d.idlers = descriptors_smaller((size_t)plan->config->idlers,
 	    descriptors_smaller(left / 2, minus(left, each * kept)));
 	left -= d.idlers;
 	d.sessions = sessions_of(left, each);
@@ -117,11 +117,11 @@ descriptors_lower(const char *what, uint64_t wanted, uint64_t *value,
 
 void
 descriptors_settle(size_t limit, unsigned sharing,
-    const struct process_plan *process, struct plan *plan, size_t kept)
+    const struct process_plan *process, const struct plan *plan, size_t kept,
+    struct frontend_options *o)
 {
 	struct descriptors d = descriptors_share(limit, process, plan, kept);
-	struct config *c = &plan->config;
-	struct frontend_options *o = &c->frontend;
+	const struct config *c = plan->config;
 
 	descriptors_lower("idlers", c->idlers, &o->preopened, d.idlers, limit);
 	descriptors_lower("conn_max", c->conn_max > 0 ? c->conn_max : d.usual,

@@ -28,11 +28,12 @@ struct descriptors descriptors_share(size_t limit,
 /* What the service of the plan needs besides sessions, without what the process
  * needs. */
 size_t descriptors_needed(const struct plan *plan);
-/* Sets how many kernel pipes, sessions and pre-opened connections the plan has:
- * as many as it wants, or fewer if the limit does not permit that, which is
+/* Sets how many kernel pipes, sessions and pre-opened connections `o` has: as
+ * many as the plan wants, or fewer if the limit does not permit that, which is
  * logged once. The limit is that of `sharing` services together: each may have
  * all sessions, which shared_limit.h limits, and its part of the pipes. */
 void descriptors_settle(size_t limit, unsigned sharing,
-    const struct process_plan *process, struct plan *plan, size_t kept);
+    const struct process_plan *process, const struct plan *plan, size_t kept,
+    struct frontend_options *o);
 
 #endif

@@ -29,7 +29,7 @@ origin_describe(const struct call *c, char text[ORIGIN_TEXT_MAX])
 static unsigned
 pair_of(const struct call *c)
 {
-	const struct tls_settings *s = &c->plan->config.tls;
+	const struct tls_settings *s = &c->plan->config->tls;
 	unsigned i;
 
 	for (i = 0; i + 1 < s->pairs; i++)
@@ -111,11 +111,10 @@ has_origin(const struct command *row)
 {
 	static const char *const names[] = { "listen", "abuse", "emergency",
 		"route" };
-	const struct command *setting = table_find(row->name);
 	size_t i = 0;
 
 	/* --check is not the setting check */
-	if (row->flags & ROW_OPTION && setting != NULL && setting != row)
+	if (row->flags & ROW_OPTION && table_find(row->name) != NULL)
 		return false;
 	while (i < 4 && strcmp(row->name, names[i]) != 0)
 		i++;
@@ -234,10 +233,10 @@ origin_quoted(const struct plan *p, const struct error *e, const char **name)
 	unsigned i;
 
 	*name = "";
-	for (i = 0; i < p->config.tls.pairs; i++) {
-		if (quotes(e, p->config.tls.pair[i].cert))
+	for (i = 0; i < p->config->tls.pairs; i++) {
+		if (quotes(e, p->config->tls.pair[i].cert))
 			return p->pair_origin[i].cert;
-		if (quotes(e, p->config.tls.pair[i].key))
+		if (quotes(e, p->config->tls.pair[i].key))
 			return p->pair_origin[i].key;
 	}
 	TABLE_EACH (row)

@@ -8,23 +8,17 @@
 
 #include "base/words.h"
 #include "control/plan/plan.h"
-#include "control/plan/table.h"
-#include "control/value/dsr_fast.h"
-#include "control/value/value.h"
 
-/* ---- all strings of a plan but its servers' ---- */
+/* ---- its own strings ---- */
 
 /* Calls `visit` for each; goes on after a failure, so that text_own()
  * leaves nothing that belongs to another plan. Returns 0 if all went well. */
 static int
 plan_each_text(struct plan *p, int (*visit)(char **text))
 {
-	const struct command *row;
 	unsigned i;
 	int rc = 0;
 
-	TABLE_EACH_OF (SCOPE_SERVICE, row)
-		rc |= value_each_text(row, &p->config, visit);
 	for (i = 0; i < TLS_PAIRS_MAX; i++) {
 		rc |= visit(&p->pair_origin[i].cert);
 		rc |= visit(&p->pair_origin[i].key);
@@ -36,31 +30,6 @@ plan_each_text(struct plan *p, int (*visit)(char **text))
 }
 
 /* ---- life ---- */
-
-static void
-config_init(struct config *c)
-{
-	pool_options_init(&c->pool);
-	frontend_options_init(&c->frontend);
-	tls_settings_init(&c->tls);
-	c->dsr = (struct dsr_settings){
-		.flows = 1000000,
-		.tcp_timeout_ms = 900000,
-		.fin_timeout_ms = 120000,
-		.udp_timeout_ms = 300000,
-		.announce = true,
-		.fast = DSR_FAST_AUTO,
-		.forward = SERVER_FORWARD_MAC,
-		.tarpit_acl = ACL_REF_NONE,
-	};
-	c->client_exempt_acl = (struct acl_ref)ACL_REF_NONE;
-	c->forwarded.number = HTTP_FORWARDED_APPEND;
-	c->http_errors = 10;
-	c->checks = (struct check_settings){
-		.interval_ms = 2000, .timeout_ms = 1000, .running_max = 256
-	};
-	c->accept_proxy = (struct acl_ref)ACL_REF_NONE;
-}
 
 bool
 plan_is_from_stdin(const struct plan *p)
@@ -76,15 +45,9 @@ plan_make(const char *name)
 
 	if (p == NULL)
 		return NULL;
-	config_init(&p->config);
-	p->config.session_log = strdup("auto");
-	p->config.log_sample = LOG_SAMPLE_AUTO;
-	p->config.log_format = strdup("logfmt");
-	p->config.request_log.format = strdup("combined");
+	p->config = config_new();
 	plan_servers_init(&p->servers);
-	if (p->config.session_log != NULL && p->config.log_format != NULL &&
-	    p->config.request_log.format != NULL &&
-	    text_set(&p->name, name) == 0)
+	if (p->config != NULL && text_set(&p->name, name) == 0)
 		return p;
 	plan_free(p);
 	errno = ENOMEM;
@@ -116,6 +79,7 @@ static void
 plan_fini(struct plan *p)
 {
 	plan_each_text(p, text_free);
+	config_drop(p->config);
 	free(p->origins);
 	listen_list_fini(&p->listen);
 	plan_servers_fini(&p->servers);
@@ -161,6 +125,7 @@ plan_copy(const struct plan *from)
 	if (p == NULL)
 		return NULL;
 	*p = *from;
+	p->config = config_hold(from->config);
 	p->process = process_plan_hold(from->process);
 	rc = plan_servers_copy(&p->servers, &from->servers);
 	rc |= copy_origins(p, from);

@@ -71,9 +71,10 @@ struct request_log_settings {
 /* Where the first service has it, too: 1. */
 #define LOG_SAMPLE_AUTO UINT64_MAX
 
-/* What rows of the table that are of a service point into. Strings are the
- * plan's own. */
+/* The settings of a service, which rows of the table point into. Strings are
+ * its own. */
 struct config {
+	unsigned plans; /* that share it; see plan_config.c */
 	struct pool_options pool;
 	struct frontend_options frontend;
 	struct mode_options mode;
@@ -133,7 +134,7 @@ struct plan {
 	struct plan **services; /* the others, in the order of the file */
 	uint64_t *service_hashes; /* of their names: thousands are searched */
 	uint32_t service_count, service_room, hash_room;
-	struct config config;
+	const struct config *config; /* shared: plan_edit_config() */
 	char *listen_text; /* as given, or NULL */
 	struct listen_list listen;
 	struct plan_servers servers;
@@ -154,6 +155,18 @@ bool plan_is_from_stdin(const struct plan *p);
 struct plan *plan_new(void);
 /* The same of a service besides the first: without a plan of the process. */
 struct plan *plan_new_service(const char *name);
+/* The settings, to be changed: `p` has them alone from now on. NULL with errno
+ * ENOMEM. */
+struct config *plan_edit_config(struct plan *p);
+/* Makes `c`, a copy of the settings with other numbers, the settings; if the
+ * numbers are the same they stay shared. Returns 0, or -1 with errno ENOMEM and
+ * `p` as it was. */
+int plan_set_config(struct plan *p, const struct config *c);
+/* For plan.c: all defaults, for one plan. NULL with errno ENOMEM. */
+const struct config *config_new(void);
+/* The same settings, for one more plan. */
+const struct config *config_hold(const struct config *c);
+void config_drop(const struct config *c); /* NULL is fine */
 /* The plan of the process, to be changed: `p` has it alone from now on. NULL
  * with errno ENOMEM. */
 struct process_plan *plan_edit_process(struct plan *p);

@@ -171,7 +171,7 @@ print_own_settings(
 	SETTING_EACH (row)
 		if (row->scope == SCOPE_SERVICE &&
 		    (plain == NULL || !setting_equal(p, plain, row)))
-			value_print(row, &p->config, text);
+			value_print(row, p->config, text);
 }
 
 static void

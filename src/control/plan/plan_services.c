@@ -84,11 +84,11 @@ plan_first_is_there(const struct plan *p)
 bool
 plan_service_answers(const struct plan *service)
 {
-	const struct frontend_options *o = &service->config.frontend;
+	const struct frontend_options *o = &service->config->frontend;
 
 	return o->dummy ||
 	    (o->http.on && o->http.redirect_port != 0 &&
-		!tls_settings_serve(&service->config.tls));
+		!tls_settings_serve(&service->config->tls));
 }
 
 bool
@@ -106,7 +106,7 @@ plan_service_leads_somewhere(const struct plan *service)
 bool
 plan_service_takes_connections(const struct plan *service)
 {
-	const struct config *c = &service->config;
+	const struct config *c = service->config;
 
 	return !c->udp || c->frontend.dns.on;
 }

@@ -24,7 +24,7 @@ setting_base(const struct plan *all, const struct plan *service,
     const struct command *row)
 {
 	return row->scope == SCOPE_PROCESS ? (const void *)all->process
-					   : (const void *)&service->config;
+					   : (const void *)service->config;
 }
 
 bool
@@ -149,7 +149,7 @@ base_to_change(struct call *c)
 {
 	return c->row->scope == SCOPE_PROCESS
 	    ? (void *)plan_edit_process(c->draft)
-	    : (void *)&c->plan->config;
+	    : (void *)plan_edit_config(c->plan);
 }
 
 static int

@@ -54,13 +54,13 @@ after_balance(struct call *c, void *base, struct error *e)
 void
 emit_balance(struct fields *f, const char *key, const struct plan *p)
 {
-	fields_text(f, key, p->config.pool.balance->name);
+	fields_text(f, key, p->config->pool.balance->name);
 }
 
 void
 emit_sticky(struct fields *f, const char *key, const struct plan *p)
 {
-	fields_flag(f, key, p->config.pool.sticky);
+	fields_flag(f, key, p->config->pool.sticky);
 }
 
 /* ---- servers ---- */
@@ -233,8 +233,8 @@ after_conn_max(struct call *c, void *base, struct error *e)
 	struct config *wanted = base;
 
 	(void)e;
-	if (c->grows != NULL && c->grows->config.conn_max == 0 &&
-	    wanted->conn_max < c->grows->config.frontend.sessions_max)
+	if (c->grows != NULL && c->grows->config->conn_max == 0 &&
+	    wanted->conn_max < c->grows->config->frontend.sessions_max)
 		wanted->conn_max = 0;
 	return 0;
 }
@@ -243,8 +243,8 @@ after_conn_max(struct call *c, void *base, struct error *e)
 static uint64_t
 conn_max_of(const struct plan *p)
 {
-	return p->config.conn_max > 0 ? p->config.conn_max
-				      : p->config.frontend.sessions_max;
+	return p->config->conn_max > 0 ? p->config->conn_max
+				      : p->config->frontend.sessions_max;
 }
 
 void
@@ -275,8 +275,8 @@ run_idlers(struct call *c, struct error *e)
 {
 	/* of a draft, what is in force is not settled yet */
 	uint64_t want = c->plan == c->grows
-	    ? c->plan->config.frontend.preopened
-	    : c->plan->config.idlers;
+	    ? c->plan->config->frontend.preopened
+	    : c->plan->config->idlers;
 	uint64_t have = c->preopened != NULL ? c->preopened(c->service) : 0;
 	struct fields f;
 

@@ -73,7 +73,7 @@ result_of_director(const struct service *svc, const struct server *s,
 	const struct probe_report *report;
 
 	if (svc->director == NULL || s->role != SERVER_REGULAR ||
-	    svc->plan->config.checks.text == NULL ||
+	    svc->plan->config->checks.text == NULL ||
 	    plan_slot(svc->plan, s->slot)->check != NULL)
 		return false;
 	report = director_probed(svc->director, s);

@@ -142,7 +142,7 @@ fit_blame(const struct plan *p, struct error *e)
 {
 	struct error why = *e;
 
-	error_set(e, "\"%.300s\": %.150s", p->config.fit_file, why.text);
+	error_set(e, "\"%.300s\": %.150s", p->config->fit_file, why.text);
 	origin_add(p, "fit_file", e);
 	return plan_service_blame(p, e);
 }
@@ -155,7 +155,7 @@ fit_find_same(const struct plan *p, const struct plan *one)
 	unsigned i;
 
 	for (i = 0; (other = plan_service_at(p, i)) != one; i++)
-		if (text_equal(other->config.fit_file, one->config.fit_file))
+		if (text_equal(other->config->fit_file, one->config->fit_file))
 			return other;
 	return NULL;
 }
@@ -163,7 +163,7 @@ fit_find_same(const struct plan *p, const struct plan *one)
 static int
 try_one(const struct plan *p, const struct plan *one, struct error *e)
 {
-	const char *file = one->config.fit_file;
+	const char *file = one->config->fit_file;
 	const struct plan *same;
 
 	if (file == NULL)
@@ -296,7 +296,7 @@ fit_add(struct fit *f, const struct plan *one, bool proven)
 {
 	struct fit_file *to = &f->file[f->count];
 
-	*to = (struct fit_file){ .path = strdup(one->config.fit_file),
+	*to = (struct fit_file){ .path = strdup(one->config->fit_file),
 		.lock = -1,
 		.proven = proven };
 	if (to->path == NULL)
@@ -324,7 +324,8 @@ fit_new(struct pen *p, bool *none)
 	for (i = 0;
 	     f->file != NULL && (one = plan_service_at(p->plan, i)) != NULL;
 	     i++)
-		if (one->config.fit_file != NULL && fit_add(f, one, proven) < 0)
+		if (one->config->fit_file != NULL &&
+		    fit_add(f, one, proven) < 0)
 			break;
 	if (f->file != NULL && one == NULL && f->count > 0)
 		return f;
@@ -344,8 +345,8 @@ fit_check_kept(const struct pen *p, struct error *e)
 	if (predecessor_is_there(&p->predecessor))
 		return 0;
 	for (i = 0; (one = plan_service_at(p->plan, i)) != NULL; i++)
-		if (one->config.fit_file != NULL &&
-		    fit_is_kept(one->config.fit_file)) {
+		if (one->config->fit_file != NULL &&
+		    fit_is_kept(one->config->fit_file)) {
 			error_set(e, "another process keeps it");
 			(void)fit_blame(one, e);
 			return -1;
@@ -408,9 +409,9 @@ fit_clear(const struct pen *p)
 	    predecessor_is_there(&p->predecessor))
 		return;
 	for (i = 0; (one = plan_service_at(p->plan, i)) != NULL; i++)
-		if (one->config.fit_file != NULL &&
-		    !fit_is_kept(one->config.fit_file))
-			(void)fit_remove(one->config.fit_file, &e);
+		if (one->config->fit_file != NULL &&
+		    !fit_is_kept(one->config->fit_file))
+			(void)fit_remove(one->config->fit_file, &e);
 }
 
 void

@@ -22,7 +22,7 @@ all_info(
 	char labels[128];
 
 	snprintf(labels, sizeof(labels), "version=\"%s\",balance=\"%s\"",
-	    PACKAGE_VERSION, svc->plan->config.pool.balance->name);
+	    PACKAGE_VERSION, svc->plan->config->pool.balance->name);
 	metric_number(out, f, labels, 1);
 }
 

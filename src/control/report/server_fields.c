@@ -94,7 +94,7 @@ server_fields_number(const struct server_view *v)
 static bool
 talks_http(const struct server_view *v)
 {
-	return v->service->plan->config.frontend.http.on;
+	return v->service->plan->config->frontend.http.on;
 }
 
 /* Without `http` there are none, in reports as in metrics. */

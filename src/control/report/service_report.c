@@ -117,7 +117,7 @@ report_http_errors(struct fields *f, const struct service *svc)
 	unsigned i, percent, n = 0;
 	size_t used = 0;
 
-	if (!svc->plan->config.frontend.http.on)
+	if (!svc->plan->config->frontend.http.on)
 		return;
 	for (i = 0; i < pool_count(svc->pool); i++) {
 		const struct server *s = pool_server(svc->pool, i);
@@ -179,7 +179,7 @@ report_http_classes(struct fields *f, const struct service *svc)
 	unsigned i;
 
 	for (i = 0; i < HTTP_CLASSES; i++)
-		if (svc->plan->config.frontend.http.on)
+		if (svc->plan->config->frontend.http.on)
 			fields_number(f, keys[i], st->http_classes[i]);
 		else
 			fields_text(f, keys[i], NULL);
@@ -190,7 +190,7 @@ service_columns(struct fields *f, const struct service *svc)
 {
 	report_common(f, svc, count_dsr(svc));
 	report_http_classes(f, svc);
-	if (svc->plan->config.frontend.http.on)
+	if (svc->plan->config->frontend.http.on)
 		report_http_errors(f, svc);
 	else
 		fields_text(f, "http_errors", NULL);

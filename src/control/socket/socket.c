@@ -192,7 +192,7 @@ listen_for_control(struct pen *p, const struct plan *plan, struct error *e)
 
 			if (preflight_control(process, at, e) == 0 &&
 			    control_listen(p->control, at, c,
-				plan->config.frontend.freebind, e) == 0)
+				plan->config->frontend.freebind, e) == 0)
 				continue;
 			origin_put(c->origin, "control", e);
 			return -1;

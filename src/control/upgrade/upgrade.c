@@ -272,7 +272,7 @@ refuse_director(const struct pen *p, struct error *e)
 	return error_set(e,
 	    "interface %s cannot be handed over with this dsr_link: stop this "
 	    "process, then start the new one",
-	    svc->plan->config.dsr.interface);
+	    svc->plan->config->dsr.interface);
 }
 
 static int

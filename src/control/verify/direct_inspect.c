@@ -53,7 +53,7 @@ direct_inspect_add_server(
 static int
 make_wanted(struct wanted *w, const struct plan *plan, const struct pool *pool)
 {
-	const struct dsr_settings *d = &plan->config.dsr;
+	const struct dsr_settings *d = &plan->config->dsr;
 	unsigned i, slots = pool_slots(pool);
 
 	memset(w, 0, sizeof(*w));
@@ -109,7 +109,7 @@ direct_inspect(const struct service *svc, struct error *e)
 	}
 	if (rc < 0)
 		error_set(e, "interface %s: %s",
-		    svc->plan->config.dsr.interface, strerror(errno));
+		    svc->plan->config->dsr.interface, strerror(errno));
 	inspect_machine_free(&m);
 	free(w.server);
 	return rc < 0 ? -1 : wrong;

@@ -185,7 +185,7 @@ find_routes(struct subject *s, struct service *svc, struct routes **made,
 static const char *
 client_acl(const struct subject *s, char word[ACL_WORD_MAX])
 {
-	return acl_ref_word(&s->service->plan->config.client_acl, word);
+	return acl_ref_word(&s->service->plan->config->client_acl, word);
 }
 
 static void
@@ -200,7 +200,7 @@ sentence_of_none(const struct subject *s, char *text, size_t size)
 		    "server",
 		    client_acl(s, list));
 	else if (pool_may_wait(pool, &s->who, &s->attempts) &&
-	    s->service->plan->config.frontend.queue_ms > 0)
+	    s->service->plan->config->frontend.queue_ms > 0)
 		snprintf(text, size,
 		    "all servers that may take the client are full: it waits");
 	else if (pool_options(pool)->stubborn && pool_has_eligible(pool))
@@ -267,7 +267,7 @@ sentence(const struct subject *s, char *text, size_t size)
 static const char *
 outcome_of_limit(const struct subject *s)
 {
-	switch (s->service->plan->config.frontend.limits.action) {
+	switch (s->service->plan->config->frontend.limits.action) {
 	case LIMIT_ACTION_DELAY:
 		return "is delayed";
 	case LIMIT_ACTION_TARPIT:
@@ -286,7 +286,7 @@ static void
 sentence_of_limit(const struct subject *s, char *text, size_t size)
 {
 	const struct limit_options *o =
-	    &s->service->plan->config.frontend.limits;
+	    &s->service->plan->config->frontend.limits;
 
 	if (s->limit == LIMIT_CONNS)
 		snprintf(text, size,
@@ -314,7 +314,7 @@ explain_limit(struct subject *s)
 	if (s->limit == LIMIT_WITHIN)
 		return;
 	s->x.decision.server =
-	    svc->plan->config.frontend.limits.action == LIMIT_ACTION_ABUSE &&
+	    svc->plan->config->frontend.limits.action == LIMIT_ACTION_ABUSE &&
 		abuse->present
 	    ? abuse
 	    : NULL;
@@ -340,7 +340,7 @@ explain_emit_server(struct fields *f, const struct server *s)
 static void
 explain_emit_acl(struct fields *f, const struct subject *s)
 {
-	const struct acl_ref *list = &s->service->plan->config.client_acl;
+	const struct acl_ref *list = &s->service->plan->config->client_acl;
 	const struct explanation *x = &s->x;
 	const struct acl_entry *entry;
 	char text[ACL_TEXT_MAX];
@@ -368,7 +368,7 @@ explain_emit_acl(struct fields *f, const struct subject *s)
 static void
 emit_proxy(struct fields *f, const struct subject *s)
 {
-	const struct config *c = &s->service->plan->config;
+	const struct config *c = s->service->plan->config;
 	const struct server *server = s->x.decision.server;
 	enum proxy_version version;
 	char word[ACL_WORD_MAX];
@@ -401,7 +401,7 @@ emit_remembered(struct fields *f, const struct subject *s)
 static void
 emit_limit(struct fields *f, const struct service *svc)
 {
-	uint64_t max = svc->plan->config.frontend.sessions_max;
+	uint64_t max = svc->plan->config->frontend.sessions_max;
 
 	if (svc->pen->phase < PHASE_SERVING)
 		return;

@@ -51,7 +51,7 @@ try_web_stats(const struct pen *p, const struct plan *draft, struct error *e)
 static int
 try_source(const struct plan *draft, struct error *e)
 {
-	const struct sources *list = &draft->config.frontend.source;
+	const struct sources *list = &draft->config->frontend.source;
 	char host[ADDR_TEXT_MAX];
 	struct addr at;
 	unsigned i;
@@ -157,7 +157,7 @@ try_places(const struct plan *p, bool datagram, struct listen_list *taken,
 	for (i = 0; i < p->listen.count; i++) {
 		a = p->listen.entry[i];
 		a.datagram = datagram;
-		if (try_place(taken, &a, p->config.frontend.freebind, e) == 0)
+		if (try_place(taken, &a, p->config->frontend.freebind, e) == 0)
 			continue;
 		origin_add(p, "listen", e);
 		if (!errors_add(all, e))
@@ -179,7 +179,7 @@ try_service(const struct service *svc, struct listen_list *taken,
 	if (plan_service_takes_connections(p) &&
 	    try_places(p, false, taken, all, e) < 0)
 		return -1;
-	return p->config.frontend.udp.on ? try_places(p, true, taken, all, e)
+	return p->config->frontend.udp.on ? try_places(p, true, taken, all, e)
 					 : 0;
 }
 
@@ -203,7 +203,7 @@ static int
 try_controls(const struct pen *pen, struct listen_list *taken, struct error *e)
 {
 	const struct process_plan *p = pen->plan->process;
-	bool freebind = pen->plan->config.frontend.freebind;
+	bool freebind = pen->plan->config->frontend.freebind;
 	unsigned i, k;
 
 	for (i = 0; i < p->control_count; i++) {
@@ -232,7 +232,7 @@ try_web(const struct pen *p, struct listen_list *taken, struct error *e)
 	if (origin_find_web(p->plan, &a.at, e) < 0)
 		return -1;
 	if (a.at.len == 0 ||
-	    try_place(taken, &a, p->plan->config.frontend.freebind, e) == 0)
+	    try_place(taken, &a, p->plan->config->frontend.freebind, e) == 0)
 		return 0;
 	origin_add(p->plan, "web", e);
 	return -1;
@@ -249,7 +249,7 @@ try_peer_list(const struct pen *p, const char *name, const char *list,
 		a.at = spec.at;
 		if (tls_psk_try(spec.file, e) == 0 &&
 		    (taken == NULL ||
-			try_place(taken, &a, p->plan->config.frontend.freebind,
+			try_place(taken, &a, p->plan->config->frontend.freebind,
 			    e) == 0))
 			continue;
 		origin_add(p->plan, name, e);
@@ -344,7 +344,7 @@ try_session_log(struct service *svc, struct error *e)
 	struct sessionlog_options o;
 
 	if (svc->plan != all &&
-	    text_equal(svc->plan->config.session_log, "auto"))
+	    text_equal(svc->plan->config->session_log, "auto"))
 		return 0;
 	return apply_log_sessions(svc->pen, all, svc->plan, &o, e);
 }

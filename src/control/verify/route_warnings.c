@@ -105,7 +105,7 @@ print_routes(struct service *svc, const struct plan *plan, bool order,
 			warn_order(&d, plan->routes, i);
 		if (d.route->kind == ROUTE_PROTOCOL &&
 		    strcmp(d.route->pattern, "tls") == 0 &&
-		    tls_settings_serve(&plan->config.tls)) {
+		    tls_settings_serve(&plan->config->tls)) {
 			route_plan_print(d.route, d.text);
 			reply_add(d.text,
 			    " has no effect with ssl_cert: pen terminates the "

@@ -44,10 +44,10 @@ check_unused(const struct plan *p, struct error *e)
 	const struct command *row;
 	int rc = 0;
 
-	if (p->config.tls.pair[0].key != NULL)
+	if (p->config->tls.pair[0].key != NULL)
 		return tls_config_check_needs(p, "ssl_key", "ssl_cert (-E)", e);
-	if (p->config.tls.password != NULL &&
-	    p->config.tls.upstream_cert == NULL)
+	if (p->config->tls.password != NULL &&
+	    p->config->tls.upstream_cert == NULL)
 		return tls_config_check_needs(
 		    p, "ssl_password", "ssl_cert (-E) or ssl_upstream_cert", e);
 	defaults = plan_new_service(NULL);
@@ -66,13 +66,13 @@ check_unused(const struct plan *p, struct error *e)
 static int
 check_served(const struct plan *p, struct error *e)
 {
-	const struct tls_settings *t = &p->config.tls;
+	const struct tls_settings *t = &p->config->tls;
 	const char *first = t->pairs > 0 ? "ssl_cert" : "ssl_sni_path";
 
-	if (p->config.frontend.udp.on && !p->config.frontend.dns.on)
+	if (p->config->frontend.udp.on && !p->config->frontend.dns.on)
 		return error_set(e, "%s: TLS is not possible with udp",
 		    origin_name(p, first));
-	if (p->config.frontend.dummy)
+	if (p->config->frontend.dummy)
 		return error_set(
 		    e, "%s: dummy does not support TLS", origin_name(p, first));
 	if ((t->require || t->request) && !t->request_any &&
@@ -98,7 +98,7 @@ check_served(const struct plan *p, struct error *e)
 static int
 check_names(const struct plan *p, struct error *e)
 {
-	const struct tls_settings *t = &p->config.tls;
+	const struct tls_settings *t = &p->config->tls;
 	const struct server_plan *s;
 	unsigned i;
 
@@ -117,7 +117,7 @@ int
 tls_config_check(struct apply *a, struct error *e)
 {
 	const struct plan *p = a->wanted;
-	int rc = tls_settings_serve(&p->config.tls) ? check_served(p, e)
+	int rc = tls_settings_serve(&p->config->tls) ? check_served(p, e)
 						    : check_unused(p, e);
 
 	return rc == 0 ? check_names(p, e) : rc;

@@ -13,7 +13,7 @@
 bool
 transparent_is_wanted(const struct plan *p)
 {
-	return p->config.frontend.transparent && !direct_is_wanted(p);
+	return p->config->frontend.transparent && !direct_is_wanted(p);
 }
 
 static const char *

@@ -82,7 +82,7 @@ print_forward(
 static bool
 has_useless_weight(const struct plan *p, const struct server_plan *s)
 {
-	const struct balance *b = p->config.pool.balance;
+	const struct balance *b = p->config->pool.balance;
 
 	return !b->weighted && !b->shares && s->set.weight > 1;
 }
@@ -92,13 +92,13 @@ print_weight(
     const struct plan *p, const struct server_plan *s, struct buffer *text)
 {
 	reply_add(text, "weight %u has no effect with %s", s->set.weight,
-	    p->config.pool.balance->name);
+	    p->config->pool.balance->name);
 }
 
 static bool
 has_useless_prio(const struct plan *p, const struct server_plan *s)
 {
-	return p->config.pool.balance != &balance_prio && s->set.prio != 0;
+	return p->config->pool.balance != &balance_prio && s->set.prio != 0;
 }
 
 static void
@@ -106,7 +106,7 @@ print_prio(
     const struct plan *p, const struct server_plan *s, struct buffer *text)
 {
 	reply_add(text, "prio %d has no effect %s", s->set.prio,
-	    direct_is_wanted(p) && p->config.dsr.flows == 0
+	    direct_is_wanted(p) && p->config->dsr.flows == 0
 		? "with dsr_flows 0"
 		: "without prio");
 }
@@ -123,7 +123,7 @@ print_start(
 {
 	(void)s;
 	reply_add(text, "slow_start has no effect with %s",
-	    p->config.pool.balance->name);
+	    p->config->pool.balance->name);
 }
 
 /* The system refuses to connect there; a director has the interface, and a
@@ -135,7 +135,7 @@ lacks_interface(const struct plan *p, const struct server_plan *s)
 
 	return !direct_is_wanted(p) && addr_parse_ip(&a, s->host, 0) == 0 &&
 	    a.u.sa.sa_family == AF_INET6 &&
-	    p->config.frontend.source.count == 0 &&
+	    p->config->frontend.source.count == 0 &&
 	    IN6_IS_ADDR_LINKLOCAL(&a.u.in6.sin6_addr) &&
 	    a.u.in6.sin6_scope_id == 0;
 }
@@ -203,7 +203,7 @@ print_weightless(const struct plan *p, struct buffer *text)
 
 	for (i = 0; (s = plan_server(p, i)) != NULL && with == 0; i++)
 		with += has_weight(s);
-	if (with == 0 || !p->config.pool.balance->weighted)
+	if (with == 0 || !p->config->pool.balance->weighted)
 		return;
 	for (i = 0; (s = plan_server(p, i)) != NULL; i++)
 		if (s->host != NULL && !has_weight(s) && ++n <= EACH_MAX)
@@ -223,7 +223,7 @@ print_serverless(
 {
 	if (p->listen.count > 0 && !plan_service_leads_somewhere(p) &&
 	    plan_slot(p, SLOT_EMERGENCY)->host == NULL &&
-	    plan_acls_of(lists, &p->config.dsr.tarpit_acl) == NULL)
+	    plan_acls_of(lists, &p->config->dsr.tarpit_acl) == NULL)
 		reply_add(text,
 		    "no server: clients cannot be served until one is "
 		    "added\n");
@@ -232,8 +232,8 @@ print_serverless(
 static bool
 sends_to_abuse(const struct plan_acls *lists, const struct plan *p)
 {
-	return !acl_is_empty(plan_acls_of(lists, &p->config.client_acl)) ||
-	    p->config.frontend.limits.action == LIMIT_ACTION_ABUSE;
+	return !acl_is_empty(plan_acls_of(lists, &p->config->client_acl)) ||
+	    p->config->frontend.limits.action == LIMIT_ACTION_ABUSE;
 }
 
 static void
@@ -249,11 +249,11 @@ static void
 print_http(
     const struct plan_acls *lists, const struct plan *p, struct buffer *text)
 {
-	const struct acl_ref *ref = &p->config.forwarded;
-	const struct tls_settings *t = &p->config.tls;
+	const struct acl_ref *ref = &p->config->forwarded;
+	const struct tls_settings *t = &p->config->tls;
 	char word[ACL_WORD_MAX];
 
-	if (!p->config.frontend.http.on)
+	if (!p->config->frontend.http.on)
 		return;
 	if ((ref->name != NULL || ref->number >= 0) &&
 	    acl_is_empty(plan_acls_of(lists, ref)))
@@ -419,7 +419,7 @@ print_clients(const struct scope *w, const struct plan *p, struct buffer *text)
 		    "%.400s has no effect while access list %s denies no "
 		    "client\n",
 		    origin_name(p, "abuse"),
-		    acl_ref_word(&p->config.client_acl, list));
+		    acl_ref_word(&p->config->client_acl, list));
 }
 
 static void

@@ -22,7 +22,7 @@
 bool
 warnings_has_shares(const struct plan *p)
 {
-	const struct balance *b = p->config.pool.balance;
+	const struct balance *b = p->config->pool.balance;
 
 	return b != &balance_roundrobin && b != &balance_hash;
 }
@@ -68,14 +68,14 @@ enum need {
 static void
 find_needs(const struct plan *all, const struct plan *p, bool has[NEEDS])
 {
-	const struct frontend_options *f = &p->config.frontend;
-	const struct tls_settings *t = &p->config.tls;
-	const struct balance *b = p->config.pool.balance;
+	const struct frontend_options *f = &p->config->frontend;
+	const struct tls_settings *t = &p->config->tls;
+	const struct balance *b = p->config->pool.balance;
 	enum limit_action action = f->limits.action;
 	bool director = direct_is_wanted(p), dns = f->dns.on;
 	bool udp = f->udp.on || director, no_tls = !tls_settings_serve(t);
 
-	has[NEED_STICKY] = p->config.pool.sticky;
+	has[NEED_STICKY] = p->config->pool.sticky;
 	has[NEED_HASH] = b == &balance_hash;
 	has[NEED_SHARES] = warnings_has_shares(p);
 	has[NEED_LEVELS] = b == &balance_prio ||
@@ -278,9 +278,9 @@ checks_a_port_of_tls(const struct plan *p)
 static void
 print_plain_check(const struct plan *p, struct buffer *text)
 {
-	const char *check = p->config.checks.text;
+	const char *check = p->config->checks.text;
 
-	if (p->config.tls.upstream && check != NULL &&
+	if (p->config->tls.upstream && check != NULL &&
 	    strncmp(check, "http ", 5) == 0 && checks_a_port_of_tls(p))
 		reply_add(text,
 		    "%.400s http does not use TLS, but ssl_upstream is on: use "

@@ -242,7 +242,7 @@ web_open(struct pen *p, const struct addr *at, const struct plan *plan,
 {
 	struct sock_listen_options o = { .unix_mode =
 					     (mode_t)plan->process->web_mode,
-		.freebind = plan->config.frontend.freebind,
+		.freebind = plan->config->frontend.freebind,
 		.sockets = &p->sockets };
 	struct web *w = calloc(1, sizeof(*w));
 	struct http_pages h = { permits, on_get, hosts, w, &p->replies };

@@ -26,7 +26,7 @@ add_about(const struct service *svc, struct buffer *out)
 		fields_add_escaped(out, listen);
 		reply_add(out, " &middot; ");
 	}
-	reply_add(out, "%s</p>\n", svc->plan->config.pool.balance->name);
+	reply_add(out, "%s</p>\n", svc->plan->config->pool.balance->name);
 	if (svc->director != NULL && director_role(svc->director).standby)
 		reply_add(out,
 		    "<p class=\"verdict standby\">standby: another director "

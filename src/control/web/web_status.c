@@ -35,7 +35,7 @@ emit_pen(const struct service *svc, const char *host, struct reply *r)
 	fields_begin(&f, r, FIELDS_LINE);
 	fields_text(&f, "version", PACKAGE_VERSION);
 	fields_text(&f, "host", host);
-	fields_text(&f, "balance", svc->plan->config.pool.balance->name);
+	fields_text(&f, "balance", svc->plan->config->pool.balance->name);
 	fields_text(&f, "listen", svc->plan->listen_text);
 	fields_flag(&f, "draining", p->phase == PHASE_DRAINING);
 	fields_number(&f, "uptime_s", (report_now(p) - p->started_ms) / 1000);
@@ -47,7 +47,7 @@ static void
 emit_limits(const struct service *svc, struct buffer *out)
 {
 	const struct frontend_stats *st = frontend_stats(svc->frontend);
-	const struct frontend_options *o = &svc->plan->config.frontend;
+	const struct frontend_options *o = &svc->plan->config->frontend;
 
 	reply_add(out, "[{\"name\":\"sessions\",\"now\":%llu,\"max\":%llu},",
 	    (unsigned long long)st->sessions,
@@ -116,7 +116,7 @@ emit_dns(const struct service *svc, struct reply *r)
 {
 	struct fields f;
 
-	if (!svc->plan->config.frontend.dns.on) {
+	if (!svc->plan->config->frontend.dns.on) {
 		reply_add(&r->out, "null");
 		return;
 	}
@@ -186,7 +186,7 @@ begin_status(
 static void
 add_counts(struct fields *f, const struct service *svc)
 {
-	const struct frontend_options *o = &svc->plan->config.frontend;
+	const struct frontend_options *o = &svc->plan->config->frontend;
 
 	counters_report_summed(f, svc);
 	fields_number(f, "sessions_max", o->sessions_max);

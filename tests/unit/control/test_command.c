@@ -219,9 +219,9 @@ START_TEST(settings)
 	says("hash_prefix6 64", "64\n");
 	says("conn_max 1000", "1000\n");
 	says("keepalive", "");
-	ck_assert(pen->plan->config.frontend.keepalive);
+	ck_assert(pen->plan->config->frontend.keepalive);
 	says("no keepalive", "");
-	ck_assert(!pen->plan->config.frontend.keepalive);
+	ck_assert(!pen->plan->config->frontend.keepalive);
 	fails("blacklist x",
 	    "\"x\" is not a valid duration (5, 0.5, 200ms, 5m, 2h)");
 	fails("timeout 99999999999", "out of range");
@@ -366,7 +366,7 @@ START_TEST(access_and_reserves)
 	fails("source", "expects IP");
 	fails("source host", "not an IP address");
 	says("tcp_fastclose up", "");
-	ck_assert_int_eq(pen->plan->config.frontend.fastclose, FASTCLOSE_UP);
+	ck_assert_int_eq(pen->plan->config->frontend.fastclose, FASTCLOSE_UP);
 	fails("tcp_fastclose sideways", "expects up|down|both|off");
 	says("debug 1", "1\n");
 	ck_assert_int_eq(log_level, LOG_LEVEL_DEBUG);

@@ -36,12 +36,14 @@ static struct plan *
 plan_of(int i)
 {
 	struct plan *plan = plan_new();
+	struct config *c;
 
 	ck_assert_ptr_nonnull(plan);
-	plan->config.conn_max = cases[i].sessions;
-	plan->config.idlers = cases[i].idlers;
-	plan->config.frontend.udp.on = cases[i].udp;
-	plan->config.frontend.dns.on = cases[i].dns;
+	c = plan_edit_config(plan);
+	c->conn_max = cases[i].sessions;
+	c->idlers = cases[i].idlers;
+	c->udp = cases[i].udp;
+	c->frontend.dns.on = cases[i].dns;
 	plan->servers.slots = server_slot(cases[i].servers);
 	plan->listen.count = 1;
 	return plan;
@@ -52,13 +54,13 @@ plan_of(int i)
 START_TEST(never_overdrawn)
 {
 	struct plan *plan = plan_of(_i);
-	struct frontend_options *o = &plan->config.frontend;
+	struct frontend_options *o = &plan_edit_config(plan)->frontend;
 	struct descriptors d =
 	    descriptors_share(cases[_i].limit, plan->process, plan, 0);
 	size_t each = cases[_i].udp && !cases[_i].dns ? 1 : 2;
 	size_t used = LEAST_OWN + plan->listen.count + d.control;
 
-	descriptors_settle(cases[_i].limit, 1, plan->process, plan, 0);
+	descriptors_settle(cases[_i].limit, 1, plan->process, plan, 0, o);
 	if (cases[_i].dns)
 		used += DNS_SOCKETS * (size_t)cases[_i].servers;
 	ck_assert_uint_ge(d.control, 8);
@@ -82,10 +84,11 @@ START_TEST(what_fits_stays)
 {
 	struct plan *plan = plan_of(3);
 
-	plan->config.conn_max = 150;
-	descriptors_settle(512, 1, plan->process, plan, 0);
-	ck_assert_uint_eq(plan->config.frontend.sessions_max, 150);
-	ck_assert_uint_eq(plan->config.frontend.preopened, 100);
+	plan_edit_config(plan)->conn_max = 150;
+	descriptors_settle(512, 1, plan->process, plan, 0,
+	    &plan_edit_config(plan)->frontend);
+	ck_assert_uint_eq(plan->config->frontend.sessions_max, 150);
+	ck_assert_uint_eq(plan->config->frontend.preopened, 100);
 	plan->servers.slots = SLOTS_SPECIAL;
 	plan_free(plan);
 }
@@ -96,9 +99,10 @@ START_TEST(no_pipes_out_of_nothing)
 {
 	struct plan *plan = plan_of(6);
 
-	descriptors_settle(1024, 1, plan->process, plan, 0);
-	ck_assert_uint_eq(plan->config.frontend.sessions_max, 1);
-	ck_assert_uint_eq(plan->config.frontend.kernel_pipes_max, 0);
+	descriptors_settle(1024, 1, plan->process, plan, 0,
+	    &plan_edit_config(plan)->frontend);
+	ck_assert_uint_eq(plan->config->frontend.sessions_max, 1);
+	ck_assert_uint_eq(plan->config->frontend.kernel_pipes_max, 0);
 	plan->servers.slots = SLOTS_SPECIAL;
 	plan_free(plan);
 }
@@ -112,7 +116,7 @@ START_TEST(checks_have_theirs)
 	    descriptors_share(524288, plan->process, plan, 0).sessions;
 
 	ck_assert_int_eq(
-	    text_set(&plan->config.checks.text, "connect"), 0);
+	    text_set(&plan_edit_config(plan)->checks.text, "connect"), 0);
 	ck_assert_uint_eq(
 	    descriptors_share(524288, plan->process, plan, 0).sessions,
 	    without - 256 / 2);

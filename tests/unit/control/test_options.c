@@ -300,13 +300,13 @@ START_TEST(values_arrive)
 {
 	takes("-b 5 -t 7 -T 9 -c 1000 -x 200 -m 3 -q 17 -f -u nobody -j /tmp "
 	      "-p /run/x 127.0.0.1:8080 10.0.0.1 10.0.0.2:81:1:2:3:4");
-	ck_assert_uint_eq(pen->plan->config.pool.blacklist_ms, 5000);
-	ck_assert_uint_eq(pen->plan->config.frontend.connect_timeout_ms, 7000);
-	ck_assert_uint_eq(pen->plan->config.pool.tracking_ms, 9000);
-	ck_assert_uint_eq(pen->plan->config.pool.clients_max, 1000);
-	ck_assert_uint_eq(pen->plan->config.frontend.sessions_max, 200);
-	ck_assert_uint_eq(pen->plan->config.frontend.accept_max, 3);
-	ck_assert_int_eq(pen->plan->config.frontend.backlog, 17);
+	ck_assert_uint_eq(pen->plan->config->pool.blacklist_ms, 5000);
+	ck_assert_uint_eq(pen->plan->config->frontend.connect_timeout_ms, 7000);
+	ck_assert_uint_eq(pen->plan->config->pool.tracking_ms, 9000);
+	ck_assert_uint_eq(pen->plan->config->pool.clients_max, 1000);
+	ck_assert_uint_eq(pen->plan->config->frontend.sessions_max, 200);
+	ck_assert_uint_eq(pen->plan->config->frontend.accept_max, 3);
+	ck_assert_int_eq(pen->plan->config->frontend.backlog, 17);
 	ck_assert(pen->plan->process->run.foreground);
 	ck_assert_str_eq(pen->plan->process->run.user, "nobody");
 	ck_assert_str_eq(pen->plan->process->run.directory, "/tmp");
@@ -324,27 +324,27 @@ END_TEST
 START_TEST(ways_to_write_them)
 {
 	takes("-rsb5 8080 10.0.0.1");
-	ck_assert(pen->plan->config.mode.roundrobin &&
-	    pen->plan->config.mode.stubborn);
-	ck_assert_uint_eq(pen->plan->config.pool.blacklist_ms, 5000);
+	ck_assert(pen->plan->config->mode.roundrobin &&
+	    pen->plan->config->mode.stubborn);
+	ck_assert_uint_eq(pen->plan->config->pool.blacklist_ms, 5000);
 	takes("--blacklist=6 --balance leastconn --sticky 8080 10.0.0.1");
-	ck_assert_uint_eq(pen->plan->config.pool.blacklist_ms, 6000);
+	ck_assert_uint_eq(pen->plan->config->pool.blacklist_ms, 6000);
 	ck_assert_str_eq(
 	    pool_options(pen->service->pool)->balance->name, "leastconn");
 	ck_assert(pool_options(pen->service->pool)->sticky);
 	takes("-b 1 -b 2 8080 10.0.0.1");
-	ck_assert_uint_eq(pen->plan->config.pool.blacklist_ms, 2000);
+	ck_assert_uint_eq(pen->plan->config->pool.blacklist_ms, 2000);
 	takes("-- 8080 10.0.0.1");
 	/* options may follow the addresses, up to "--" */
 	takes("8080 -b 3 10.0.0.1 -r");
-	ck_assert_uint_eq(pen->plan->config.pool.blacklist_ms, 3000);
-	ck_assert(pen->plan->config.mode.roundrobin);
+	ck_assert_uint_eq(pen->plan->config->pool.blacklist_ms, 3000);
+	ck_assert(pen->plan->config->mode.roundrobin);
 	refuses("8080 10.0.0.1 -- -r", "server \"-r\"");
 	takes("-ddd 8080 10.0.0.1");
 	ck_assert_uint_eq(pen->plan->process->debug, 3);
-	ck_assert_uint_eq(pen->plan->config.frontend.dump, 1);
+	ck_assert_uint_eq(pen->plan->config->frontend.dump, 1);
 	takes("-d -a -d 8080 10.0.0.1");
-	ck_assert_uint_eq(pen->plan->config.frontend.dump, 2);
+	ck_assert_uint_eq(pen->plan->config->frontend.dump, 2);
 	refuses("-dddddddddd 8080 10.0.0.1", "option -d: ");
 	log_level = LOG_LEVEL_INFO;
 	end();
@@ -372,8 +372,8 @@ END_TEST
 START_TEST(commands)
 {
 	takes("-O roundrobin -o stubborn --command=weight 8080 10.0.0.1");
-	ck_assert(pen->plan->config.mode.roundrobin &&
-	    pen->plan->config.mode.stubborn && pen->plan->config.mode.weight);
+	ck_assert(pen->plan->config->mode.roundrobin &&
+	    pen->plan->config->mode.stubborn && pen->plan->config->mode.weight);
 	takes("-e 10.0.0.9 -B 10.0.0.8 8080 10.0.0.1");
 	ck_assert_uint_eq(
 	    addr_port(

@@ -217,7 +217,7 @@ put_objects(
 static void
 put_settings(struct buffer *out, const struct service *svc)
 {
-	const struct config *c = &svc->plan->config;
+	const struct config *c = svc->plan->config;
 	const struct frontend_core *f = &svc->frontend->core;
 	const struct checker_options *o = &svc->checker->options;
 

@@ -266,6 +266,33 @@ END_TEST
 
 /* What was drained stays so until it is said otherwise: a file that says
  * nothing does not, so it is a difference, and can be saved. */
+/* A command costs what it changes: settings are not copied for a server. */
+START_TEST(settings_are_shared)
+{
+	const struct config *before;
+	struct plan *draft;
+
+	begin(two);
+	before = pen->plan->config;
+	takes("server 0 drain");
+	ck_assert_ptr_eq(pen->plan->config, before);
+	draft = plan_copy(pen->plan);
+	ck_assert_ptr_nonnull(draft);
+	ck_assert_ptr_eq(draft->config, before);
+	ck_assert_int_eq(
+	    text_set(&plan_edit_config(draft)->checks.text, "connect"), 0);
+	ck_assert_ptr_ne(draft->config, before);
+	ck_assert_ptr_null(pen->plan->config->checks.text);
+	plan_free(draft);
+	takes("blacklist 77");
+	ck_assert_uint_eq(pen->plan->config->pool.blacklist_ms, 77000);
+	/* what follows from settings of the process */
+	takes("drain_timeout 9");
+	ck_assert_uint_eq(pen->plan->config->frontend.end.drain_ms, 9000);
+	pen_free(pen);
+}
+END_TEST
+
 START_TEST(drained_until_up)
 {
 	const struct server *s;
@@ -496,6 +523,7 @@ SUITE(test_plan)
 	SUITE_ADD(s, wrong_lines_have_places, 30);
 	SUITE_ADD(s, lines_are_joined, 10);
 	SUITE_ADD(s, reload_knows_servers, 10);
+	SUITE_ADD(s, settings_are_shared, 10);
 	SUITE_ADD(s, drained_until_up, 10);
 	SUITE_ADD(s, diff_and_run_time_changes, 10);
 	SUITE_ADD(s, diff_and_order, 10);

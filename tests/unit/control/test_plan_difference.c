@@ -83,9 +83,9 @@ START_TEST(settings)
 	copy();
 	own = plan_edit_process(after);
 	ck_assert_ptr_nonnull(own);
-	after->config.frontend.http.on = true;
+	plan_edit_config(after)->frontend.http.on = true;
 	own->log_lines = 1;
-	service(after, "web")->config.frontend.http.on = true;
+	plan_edit_config(service(after, "web"))->frontend.http.on = true;
 	expect((struct plan_difference){ .settings = 3 });
 	end();
 }

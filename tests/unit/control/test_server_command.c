@@ -243,8 +243,10 @@ source(unsigned i)
 {
 	static char name[PEER_TEXT_MAX];
 
-	ck_assert_uint_lt(i, pen->plan->config.frontend.source.count);
-	return peer_format_host(&pen->plan->config.frontend.source.at[i], name);
+	const struct sources *s = &pen->plan->config->frontend.source;
+
+	ck_assert_uint_lt(i, s->count);
+	return peer_format_host(&s->at[i], name);
 }
 
 START_TEST(sources)
@@ -262,7 +264,7 @@ START_TEST(sources)
 	ck_assert_str_eq(source(0), "::1");
 	/* several, of both families */
 	takes("source 127.0.0.2 ::1,127.0.0.3");
-	ck_assert_uint_eq(pen->plan->config.frontend.source.count, 3);
+	ck_assert_uint_eq(pen->plan->config->frontend.source.count, 3);
 	ck_assert_str_eq(source(0), "127.0.0.2");
 	ck_assert_str_eq(source(1), "::1");
 	ck_assert_str_eq(source(2), "127.0.0.3");
@@ -273,9 +275,9 @@ START_TEST(sources)
 		"10.0.0.7,10.0.0.8,10.0.0.9,10.0.0.10,10.0.0.11,10.0.0.12,"
 		"10.0.0.13,10.0.0.14,10.0.0.15,10.0.0.16,10.0.0.17",
 	    "source: more than 16 addresses");
-	ck_assert_uint_eq(pen->plan->config.frontend.source.count, 3);
+	ck_assert_uint_eq(pen->plan->config->frontend.source.count, 3);
 	takes("no source");
-	ck_assert_uint_eq(pen->plan->config.frontend.source.count, 0);
+	ck_assert_uint_eq(pen->plan->config->frontend.source.count, 0);
 	pen_free(pen);
 }
 END_TEST

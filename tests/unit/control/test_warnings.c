@@ -13,6 +13,16 @@ enum { MANY = SERVERS_MAX };
 
 static struct plan *plan;
 
+/* Its settings, to be changed. */
+static struct config *
+edit(void)
+{
+	struct config *c = plan_edit_config(plan);
+
+	ck_assert_ptr_nonnull(c);
+	return c;
+}
+
 /* Servers that are as good as the same: each has a port of its own. */
 static void
 add_servers(unsigned n, uint64_t soft, uint64_t hard, enum server_forward f)
@@ -92,24 +102,24 @@ START_TEST(the_algorithm_has_no_use_for_it)
 	plan = plan_new();
 	ck_assert_ptr_nonnull(plan);
 	add_servers(3, 0, 0, SERVER_FORWARD_AS_SET);
-	plan->config.pool.balance = balance_find("roundrobin");
+	edit()->pool.balance = balance_find("roundrobin");
 	set_choice(0, 1, 0, 0);
 	set_choice(1, 3, 7, 1000);
 	ck_assert_str_eq(printed(),
 	    "server 1: weight 3 has no effect with roundrobin\n"
 	    "server 1: prio 7 has no effect without prio\n"
 	    "server 1: slow_start has no effect with roundrobin\n");
-	plan->config.pool.balance = balance_find("prio");
-	plan->config.pool.slow_start_ms = 1000;
+	edit()->pool.balance = balance_find("prio");
+	edit()->pool.slow_start_ms = 1000;
 	ck_assert_str_eq(printed(), "");
-	plan->config.pool.balance = balance_find("hash");
+	edit()->pool.balance = balance_find("hash");
 	set_choice(1, 3, 0, 1000);
 	ck_assert_str_eq(printed(),
 	    "slow_start has no effect with roundrobin or hash\n"
 	    "server 1: slow_start has no effect with hash\n"
 	    "server 2 gets no clients: it has no weight, and others have "
 	    "one\n");
-	plan->config.pool.balance = balance_find("wrr");
+	edit()->pool.balance = balance_find("wrr");
 	set_choice(1, 3, 0, 1000);
 	ck_assert_str_eq(printed(),
 	    "server 2 gets no clients: it has no weight, and others have "
@@ -129,14 +139,14 @@ START_TEST(no_prio_without_flows)
 	plan = plan_new();
 	ck_assert_ptr_nonnull(plan);
 	add_servers(2, 0, 0, SERVER_FORWARD_AS_SET);
-	plan->config.dsr.interface = interface;
-	plan->config.dsr.flows = 0;
-	plan->config.pool.balance = balance_find("hash");
+	edit()->dsr.interface = interface;
+	edit()->dsr.flows = 0;
+	edit()->pool.balance = balance_find("hash");
 	set_choice(0, 1, 0, 0);
 	set_choice(1, 1, 7, 0);
 	ck_assert_ptr_nonnull(strstr(
 	    printed(), "server 1: prio 7 has no effect with dsr_flows 0\n"));
-	plan->config.dsr.interface = NULL;
+	edit()->dsr.interface = NULL;
 	plan_free(plan);
 }
 END_TEST
@@ -148,15 +158,15 @@ START_TEST(on_up)
 
 	plan = plan_new();
 	ck_assert_ptr_nonnull(plan);
-	plan->config.pool.balance = balance_find("roundrobin");
-	plan->config.pool.on_up = SERVER_ON_UP_CUT;
+	edit()->pool.balance = balance_find("roundrobin");
+	edit()->pool.on_up = SERVER_ON_UP_CUT;
 	ck_assert_str_eq(printed(),
 	    "on_up has no effect without check\n"
 	    "on_up has no effect without prio or emergency\n");
-	plan->config.checks.text = check;
-	plan->config.pool.balance = balance_find("prio");
+	edit()->checks.text = check;
+	edit()->pool.balance = balance_find("prio");
 	ck_assert_str_eq(printed(), "");
-	plan->config.checks.text = NULL;
+	edit()->checks.text = NULL;
 	plan_free(plan);
 }
 END_TEST
@@ -167,11 +177,11 @@ START_TEST(panic)
 
 	plan = plan_new();
 	ck_assert_ptr_nonnull(plan);
-	plan->config.pool.panic = 50;
+	edit()->pool.panic = 50;
 	ck_assert_str_eq(printed(), "panic has no effect without check\n");
-	plan->config.checks.text = check;
+	edit()->checks.text = check;
 	ck_assert_str_eq(printed(), "");
-	plan->config.checks.text = NULL;
+	edit()->checks.text = NULL;
 	plan_free(plan);
 }
 END_TEST
@@ -183,8 +193,8 @@ START_TEST(checks_without_tls)
 
 	plan = plan_new();
 	ck_assert_ptr_nonnull(plan);
-	plan->config.checks.text = plain;
-	plan->config.tls.upstream = true;
+	edit()->checks.text = plain;
+	edit()->tls.upstream = true;
 	ck_assert_str_eq(printed(), "");
 	add_servers(1, 0, 0, SERVER_FORWARD_AS_SET);
 	server = plan_edit(plan, server_slot(0));
@@ -195,15 +205,15 @@ START_TEST(checks_without_tls)
 	server->check_port = 81;
 	ck_assert_str_eq(printed(), "");
 	server->check_port = 0;
-	plan->config.checks.port = 81;
+	edit()->checks.port = 81;
 	ck_assert_str_eq(printed(), "");
-	plan->config.checks.port = 0;
+	edit()->checks.port = 0;
 	server->check = good;
 	ck_assert_str_eq(printed(), "");
 	server->check = NULL;
-	plan->config.checks.text = good;
+	edit()->checks.text = good;
 	ck_assert_str_eq(printed(), "");
-	plan->config.checks.text = NULL;
+	edit()->checks.text = NULL;
 	plan_free(plan);
 }
 END_TEST
@@ -221,9 +231,9 @@ START_TEST(no_server)
 	ck_assert_int_eq(
 	    spec_parse_listen(&plan->listen, "8080", RESOLVE_NUMERIC, &e), 0);
 	ck_assert_str_eq(printed(), warning);
-	plan->config.frontend.dummy = true;
+	edit()->frontend.dummy = true;
 	ck_assert_str_eq(printed(), "");
-	plan->config.frontend.dummy = false;
+	edit()->frontend.dummy = false;
 	s = plan_edit(plan, SLOT_EMERGENCY);
 	ck_assert_int_eq(text_set(&s->host, "127.0.0.1"), 0);
 	ck_assert_str_eq(printed(), "");
@@ -249,9 +259,9 @@ START_TEST(link_local_without_an_interface)
 	ck_assert_str_eq(printed(),
 	    "server 0: fe80::1 cannot be reached without an interface: "
 	    "fe80::1%IF\n");
-	plan->config.dsr.interface = interface;
+	edit()->dsr.interface = interface;
 	ck_assert_str_eq(printed(), "");
-	plan->config.dsr.interface = NULL;
+	edit()->dsr.interface = NULL;
 	ck_assert_int_eq(text_set(&s->host, "fe80::1%lo"), 0);
 	ck_assert_str_eq(printed(), "");
 	plan_free(plan);
@@ -276,15 +286,15 @@ START_TEST(transparent)
 
 	plan = plan_new();
 	ck_assert_ptr_nonnull(plan);
-	plan->config.frontend.transparent = true;
-	plan->config.frontend.freebind = true;
+	edit()->frontend.transparent = true;
+	edit()->frontend.freebind = true;
 	ck_assert_str_eq(printed(), "");
-	plan->config.idlers = 1;
+	edit()->idlers = 1;
 	ck_assert_str_eq(printed(), "idlers has no effect with transparent\n");
-	plan->config.idlers = 0;
-	plan->config.dsr.interface = interface;
+	edit()->idlers = 0;
+	edit()->dsr.interface = interface;
 	ck_assert_str_eq(printed(), "transparent has no effect with dsr_if\n");
-	plan->config.dsr.interface = NULL;
+	edit()->dsr.interface = NULL;
 	plan_free(plan);
 }
 END_TEST
@@ -296,8 +306,8 @@ START_TEST(dns_has_no_flows)
 
 	plan = plan_new();
 	ck_assert_ptr_nonnull(plan);
-	udp = &plan->config.frontend.udp;
-	udp->on = plan->config.frontend.dns.on = true;
+	udp = &edit()->frontend.udp;
+	udp->on = edit()->frontend.dns.on = true;
 	udp->proxy = UDP_PROXY_EVERY;
 	udp->fail++;
 	ck_assert_str_eq(printed(), "");
@@ -331,7 +341,7 @@ set_for_connections(struct frontend_options *o)
 	o->keepalive_interval_ms += 1000;
 	o->keepalive_count++;
 	o->user_timeout_ms++;
-	plan->config.idlers++;
+	edit()->idlers++;
 }
 
 START_TEST(connections_that_never_are)
@@ -343,7 +353,7 @@ START_TEST(connections_that_never_are)
 
 	plan = plan_new();
 	ck_assert_ptr_nonnull(plan);
-	c = &plan->config;
+	c = edit();
 	set_for_connections(&c->frontend);
 	ck_assert_str_eq(printed(), "");
 	c->frontend.udp.on = true;
@@ -376,7 +386,7 @@ START_TEST(logs_of_connections)
 
 	plan = plan_new();
 	ck_assert_ptr_nonnull(plan);
-	c = &plan->config;
+	c = edit();
 	process = plan->process;
 	before = *c;
 	process_before = *process;
@@ -432,7 +442,7 @@ START_TEST(limits_of_clients)
 
 	plan = plan_new();
 	ck_assert_ptr_nonnull(plan);
-	l = &plan->config.frontend.limits;
+	l = &edit()->frontend.limits;
 	l->prefix4 = 24;
 	ck_assert_str_eq(printed(),
 	    "client_prefix4 has no effect without client_conns or "
@@ -450,7 +460,7 @@ START_TEST(limits_of_clients)
 	ck_assert_str_eq(printed(),
 	    "client_limit_action has no effect without an abuse server\n");
 	l->action = LIMIT_ACTION_REFUSE;
-	plan->config.frontend.dummy = true;
+	edit()->frontend.dummy = true;
 	ck_assert_str_eq(
 	    printed(), "client_conns has no effect with dsr_if or dummy\n");
 	plan_free(plan);
@@ -461,12 +471,12 @@ START_TEST(clients_that_are_not_remembered)
 {
 	plan = plan_new();
 	ck_assert_ptr_nonnull(plan);
-	plan->config.pool.sticky = false;
-	plan->config.pool.sticky_prefix6 = 56;
+	edit()->pool.sticky = false;
+	edit()->pool.sticky_prefix6 = 56;
 	ck_assert_str_eq(printed(),
 	    "sticky_prefix6 has no effect while clients are not "
 	    "remembered\n");
-	plan->config.pool.sticky = true;
+	edit()->pool.sticky = true;
 	ck_assert_str_eq(printed(), "");
 	plan_free(plan);
 }
@@ -477,16 +487,16 @@ START_TEST(questions_without_a_number_of_answers)
 {
 	plan = plan_new();
 	ck_assert_ptr_nonnull(plan);
-	plan->config.frontend.udp.on = true;
-	plan->config.frontend.udp.fail = 3;
+	edit()->frontend.udp.on = true;
+	edit()->frontend.udp.fail = 3;
 	ck_assert_str_eq(
 	    printed(), "udp_fail has no effect without udp_responses or dns\n");
-	plan->config.frontend.udp.responses = 1;
+	edit()->frontend.udp.responses = 1;
 	ck_assert_str_eq(printed(), "");
-	plan->config.frontend.udp.responses = 0;
-	plan->config.frontend.dns.on = true;
+	edit()->frontend.udp.responses = 0;
+	edit()->frontend.dns.on = true;
 	ck_assert_str_eq(printed(), "");
-	plan->config.frontend.dns.on = plan->config.frontend.udp.on = false;
+	edit()->frontend.dns.on = edit()->frontend.udp.on = false;
 	ck_assert_str_eq(
 	    printed(), "udp_fail has no effect without udp or dns\n");
 	plan_free(plan);
