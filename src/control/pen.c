@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "control/apply/apply.h"
-#include "control/plan/descriptors.h"
+#include "control/life/descriptors.h"
 #include "control/apply/geoip.h"
 #include "control/life/logs.h"
 #include "control/life/on_state.h"

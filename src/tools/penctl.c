@@ -17,6 +17,7 @@
 #include "base/output.h"
 #include "base/words.h"
 #include "tools/ask.h"
+#include "tools/command_text.h"
 #include "tools/edit.h"
 #include "tools/prompt.h"
 #include "tools/text_word.h"
@@ -145,62 +146,6 @@ ask_line(struct penctl *p, const char *line, size_t n)
 
 /* ---- lines ---- */
 
-/* A word as the other side reads it back: quoted when it has to be. */
-static int
-penctl_add_word(struct buffer *line, const char *word)
-{
-	bool quote = word[0] == '\0' || strpbrk(word, " \t\r\"'#\\;") != NULL;
-
-	if (buffer_length(line) > 0 && buffer_append(line, " ", 1) < 0)
-		return -1;
-	if (quote && buffer_append(line, "\"", 1) < 0)
-		return -1;
-	for (; *word != '\0'; word++)
-		if ((quote && (*word == '"' || *word == '\\') &&
-			buffer_append(line, "\\", 1) < 0) ||
-		    buffer_append(line, word, 1) < 0)
-			return -1;
-	return quote ? buffer_append(line, "\"", 1) : 0;
-}
-
-/* `json` goes after the last word of each command, not into a comment. */
-static int
-penctl_add_json(struct buffer *line, char *text)
-{
-	struct words w;
-	int rc = 0, i;
-
-	while (rc == 0 && text != NULL) {
-		if (words_split(&w, text, &text) < 0)
-			return 1;
-		for (i = 0; rc == 0 && i < w.count; i++)
-			rc = penctl_add_word(line, w.word[i]);
-		if (rc == 0 && w.count > 0)
-			rc = penctl_add_word(line, "json");
-		if (rc == 0 && text != NULL)
-			rc = buffer_append(line, ";", 1);
-	}
-	return rc;
-}
-
-/* A line that cannot be cut into words is left for the other side to complain
- * about. Returns 0, or -1 when memory is out. */
-static int
-make_json_line(struct buffer *line, const char *text)
-{
-	char *copy = strdup(text);
-	int rc = copy != NULL ? penctl_add_json(line, copy) : -1;
-
-	if (rc > 0) {
-		buffer_cut(line, 0);
-		rc = buffer_append(line, text, strlen(text));
-		if (rc == 0)
-			rc = penctl_add_word(line, "json");
-	}
-	free(copy);
-	return rc;
-}
-
 static int
 ask_for_json(struct penctl *p, const char *text)
 {
@@ -208,27 +153,11 @@ ask_for_json(struct penctl *p, const char *text)
 	int status;
 
 	buffer_init(&line);
-	status = make_json_line(&line, text) == 0
+	status = command_text_json(&line, text) == 0
 	    ? ask_line(p, buffer_bytes(&line), buffer_length(&line))
 	    : penctl_complain(UNREACHABLE, "out of memory");
 	buffer_fini(&line);
 	return status;
-}
-
-/* The words of the command line as one line, ended by a NUL. One alone may be a
- * whole line, as for ssh. Returns 0, or -1 when memory is out. */
-static int
-join_words(struct buffer *line, char **words)
-{
-	int rc = 0, i;
-
-	for (i = 0; rc == 0 && words[i] != NULL; i++)
-		rc = i == 0 && words[1] == NULL && words[0][0] != '\0'
-		    ? buffer_append(line, words[0], strlen(words[0]))
-		    : strcmp(words[i], ";") == 0
-		    ? buffer_append(line, ";", 1)
-		    : penctl_add_word(line, words[i]);
-	return rc == 0 ? buffer_append(line, "", 1) : -1;
 }
 
 static int
@@ -242,7 +171,7 @@ ask_words(struct penctl *p, char **words)
 			return penctl_complain(
 			    REFUSED, "a command is one line");
 	buffer_init(&line);
-	if (join_words(&line, words) < 0)
+	if (command_text_join(&line, words) < 0)
 		status = penctl_complain(UNREACHABLE, "out of memory");
 	else if (p->json)
 		status = ask_for_json(p, buffer_bytes(&line));
@@ -267,7 +196,7 @@ diff_input(struct penctl *p)
 		status = penctl_complain(UNREACHABLE, "out of memory");
 	else if (text_word_read(&line, STDIN_FILENO, &e) < 0)
 		status = penctl_complain(UNREACHABLE, e.text);
-	else if (p->json && penctl_add_word(&line, "json") < 0)
+	else if (p->json && command_text_add(&line, "json") < 0)
 		status = penctl_complain(UNREACHABLE, "out of memory");
 	else
 		status =
@@ -289,9 +218,9 @@ watch_words(struct penctl *p, char **words)
 	if (words[0] == NULL)
 		status =
 		    penctl_complain(UNREACHABLE, "watch: expects a command");
-	else if (join_words(&line, words) < 0 ||
+	else if (command_text_join(&line, words) < 0 ||
 	    (p->json &&
-		(make_json_line(&json, buffer_bytes(&line)) < 0 ||
+		(command_text_json(&json, buffer_bytes(&line)) < 0 ||
 		    buffer_append(&json, "", 1) < 0)))
 		status = penctl_complain(UNREACHABLE, "out of memory");
 	else

@@ -52,6 +52,7 @@ struct apply {
 	bool first; /* nothing is open yet: everything is new */
 	/* What it changes, CHANGED_*; all until SERVING. */
 	uint64_t changed;
+	size_t descriptors; /* that it may have */
 
 	/* What participants have prepared. */
 	struct changes servers;
@@ -84,7 +85,6 @@ struct apply_all {
 	struct sink *log;
 	struct geoip *geoip;
 	struct web *web;
-	bool web_changed;
 };
 
 /* Adds to `n` the host names that `draft` needs and whose addresses are not

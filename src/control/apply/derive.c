@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "control/apply/derive.h"
-#include "control/plan/descriptors.h"
+#include "control/life/descriptors.h"
 #include "pool/balance.h"
 
 /* Pen's precedence: prio, weight, hash, round robin. A client goes back to its

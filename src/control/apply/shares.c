@@ -4,7 +4,7 @@
 #include "control/apply/direct.h"
 #include "control/apply/services.h"
 #include "control/apply/shares.h"
-#include "control/plan/descriptors.h"
+#include "control/life/descriptors.h"
 #include "proxy/core/frontend_core.h"
 
 static bool

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/log.h"
-#include "control/apply/acl_loads.h"
+#include "control/socket/acl_loads.h"
 #include "control/report/acl_report.h"
 #include "control/commands/commands.h"
 #include "control/language/command.h"

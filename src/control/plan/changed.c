@@ -50,8 +50,7 @@ static const struct member members[] = {
 	SERVICE(log_sample, CHANGED_LOG_SAMPLE),
 	SERVICE(request_log.to, CHANGED_REQUEST_LOG),
 	SERVICE(request_log.format, CHANGED_REQUEST_FORMAT),
-	PROCESS(web, CHANGED_WEB),
-	PROCESS(web_mode, CHANGED_WEB),
+	PROCESS(web, CHANGED_WEB | CHANGED_PROCESS),
 	PROCESS(web_stats, CHANGED_WEB_STATS),
 	PROCESS(on_state, CHANGED_ON_STATE),
 	PROCESS(geoip, CHANGED_GEOIP),
@@ -118,6 +117,18 @@ plan_changed(const struct plan *a, const struct plan *b)
 	return changed;
 }
 
+/* Whether the words of both mean the same address of the pages. */
+static bool
+has_same_web(const struct process_plan *a, const struct process_plan *b)
+{
+	struct addr x, y;
+	struct error e;
+
+	return a->web != NULL && b->web != NULL &&
+	    spec_parse_web(&x, a->web, &e) == 0 &&
+	    spec_parse_web(&y, b->web, &e) == 0 && addr_equal(&x, &y);
+}
+
 uint64_t
 process_plan_changed(const struct process_plan *a, const struct process_plan *b)
 {
@@ -126,6 +137,8 @@ process_plan_changed(const struct process_plan *a, const struct process_plan *b)
 	if (a == b)
 		return 0;
 	changed = settings_changed(SCOPE_PROCESS, a, b);
+	if (has_same_web(a, b))
+		changed &= ~CHANGED_WEB;
 	if (!plan_acls_equal(&a->acls, &b->acls))
 		changed |= CHANGED_ACLS;
 	if (!process_plan_controls_equal(a, b))

@@ -55,7 +55,7 @@ struct process_plan;
 /* ---- the process ---- */
 
 #define CHANGED_ACLS	  CHANGED(24) /* the lists themselves */
-#define CHANGED_WEB	  CHANGED(25)
+#define CHANGED_WEB	  CHANGED(25) /* the address of the pages */
 #define CHANGED_WEB_STATS CHANGED(26)
 #define CHANGED_ON_STATE  CHANGED(27)
 #define CHANGED_GEOIP	  CHANGED(28)

@@ -14,7 +14,7 @@
 #define PEN_CONTROL_REQUEST_H
 
 #include "control/answer/wait.h"
-#include "control/apply/acl_loads.h"
+#include "control/socket/acl_loads.h"
 #include "control/language/command.h"
 #include "control/apply/names.h"
 

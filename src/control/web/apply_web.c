@@ -6,16 +6,6 @@
 #include "control/report/trend.h"
 #include "control/web/web.h"
 
-static bool
-is_served_already(const struct apply_all *a, const struct addr *at)
-{
-	struct addr now;
-	struct error e;
-
-	return !a->first && origin_find_web(a->now, &now, &e) == 0 &&
-	    (at->len == 0 ? now.len == 0 : now.len > 0 && addr_equal(&now, at));
-}
-
 int
 apply_web_prepare(struct apply_all *a, struct error *e)
 {
@@ -24,8 +14,7 @@ apply_web_prepare(struct apply_all *a, struct error *e)
 
 	if (origin_find_web(a->draft, &at, e) < 0)
 		return -1;
-	a->web_changed = !is_served_already(a, &at);
-	if (!a->web_changed || at.len == 0)
+	if (at.len == 0)
 		return 0;
 	a->web = web_open(a->pen, &at, a->draft, &why);
 	if (a->web != NULL)
@@ -49,8 +38,6 @@ apply_web_commit(struct apply_all *a)
 {
 	struct pen *p = a->pen;
 
-	if (!a->web_changed)
-		return;
 	web_close(p->web);
 	p->web = a->web;
 	if (p->web == NULL)

@@ -142,8 +142,8 @@ END_TEST
  * read when they are used, or have an effect only at the start. */
 static const char read_in_use[] =
     " resolve_interval start_unresolved resolver conn_max_all log_lines "
-    "syslog_facility web_host web_acl config check print print-all explain "
-    "control_acl allow-exit foreground user chroot pid-file workers_by "
+    "syslog_facility web_mode web_host web_acl config check print print-all "
+    "explain control_acl allow-exit foreground user chroot pid-file workers_by "
     "worker_watchdog spin sandbox fit_file abort_on_error epoll kqueue poll "
     "select";
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/words.h"
-#include "control/plan/descriptors.h"
+#include "control/life/descriptors.h"
 #include "proxy/dns/dns.h"
 #include "support/suite.h"
 

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "control/apply/acl_loads.h"
+#include "control/socket/acl_loads.h"
 #include "control/pen.h"
 #include "control/socket/request.h"
 #include "control/value/plan_acls.h"

@@ -2,7 +2,7 @@
 #include "config.h"
 
 #include "base/log.h"
-#include "control/plan/descriptors.h"
+#include "control/life/descriptors.h"
 #include "control/value/value_peers.h"
 #include "proxy/dns/dns.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "control/apply/acl_loads.h"
+#include "control/socket/acl_loads.h"
 
 /* Files shorter than that are read at once, in a few milliseconds; what is read
  * of others in one turn of the loop, in about one. */
