@@ -64,7 +64,7 @@ control/workers/workers_private.h 11
 net/loop/loop_private.h 4
 pool/pool_private.h 5
 proxy/datagram/flow_private.h 5
-proxy/session/session_private.h 21
+proxy/session/session_private.h 22
 '
 
 find . -name '*.[ch]' | sed 's,^\./,,' | sort >"${TMPDIR:-/tmp}/layers.$$"

@@ -69,7 +69,7 @@ tests/system/test_workers_upgrade: control/workers/own_clients control/workers/r
 tests/unit/net/test_starter: net/program/patterns
 tests/system/test_sandbox: control/life/sandbox control/life/sandbox_bounds control/life/sandbox_plan
 tests/system/test_peers: control/peers/peers control/value/value_peers tls/tls_psk
-tests/system/test_proxy_up: proxy/session/session_proxy_up
+tests/system/test_proxy_up: proxy/session/session_proxy_up proxy/session/session_facts
 tests/system/test_queue: proxy/session/session_queue
 tests/system/test_relay: proxy/session/session proxy/session/session_relay
 tests/system/test_resets: proxy/session/session_end

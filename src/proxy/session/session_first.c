@@ -236,15 +236,6 @@ session_first_may_move(const struct session *s)
 	return other != ELIGIBLE_NONE && (unsigned)other != own;
 }
 
-const char *
-session_first_name(const struct session *s, struct first *f)
-{
-	if (s->more->facts == NULL || s->more->facts->first == NULL)
-		return NULL;
-	first_unpack(s->more->facts->first, f);
-	return f->sni[0] != '\0' ? f->sni : NULL;
-}
-
 /* ---- the step ---- */
 
 /* Whether a client that sends nothing gets a server all the same. */

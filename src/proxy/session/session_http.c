@@ -27,13 +27,6 @@ is_trusted(const struct session *s, int forwarded)
 		    &s->client));
 }
 
-bool
-session_client_has_tls(const struct session *s)
-{
-	return stream_is_tls(&s->down) ||
-	    (s->more->facts != NULL && s->more->facts->header.tls.on);
-}
-
 /* What clients send about the protocol is used only from trusted proxies, which
  * have a list of their own. */
 static void
@@ -93,7 +86,8 @@ session_http_begin(struct session *s)
 	h->responses.classes = f->stats->http_classes;
 	prepare_lines(s, h);
 	if (!prepare_identity(s, h)) {
-		session_http_free(h);
+		http_relay_fini(h);
+		free(h);
 		return false;
 	}
 	s->more->http_relay = h;
@@ -118,13 +112,6 @@ session_http_count(struct session *s, struct server *server)
 	if (h != NULL)
 		h->responses.of_server =
 		    server != NULL ? server->counters->http : NULL;
-}
-
-void
-session_http_free(struct http_relay *h)
-{
-	http_relay_fini(h);
-	free(h);
 }
 
 /* ---- pages ---- */

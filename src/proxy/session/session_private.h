@@ -151,6 +151,19 @@ session_server_moved(const struct session *s)
 	return s->generation != (uint8_t)s->server->generation;
 }
 
+/* ---- what few sessions have (session_facts.c) ---- */
+
+/* The session's own; NULL: no memory. */
+struct session_more *session_more(struct session *s);
+struct session_facts *session_facts(struct session *s);
+void session_more_free(struct session_more *more); /* NULL is fine */
+/* Whether the client talks TLS, to us or to the proxy that it came through. */
+bool session_client_has_tls(const struct session *s);
+/* The name in a ClientHello that is passed through to the server, where routes
+ * have read it; kept in *f. NULL: none. */
+struct first;
+const char *session_first_name(const struct session *s, struct first *f);
+
 /* ---- session.c ---- */
 
 /* It is one of these from now on, with a number of theirs. Returns 0, or -1
@@ -190,10 +203,6 @@ void session_hello_on_time(struct session *s);
 void session_hello_schedule(struct session *s);
 /* When a step of hello_timeout expires. */
 uint64_t session_hello_due(const struct session *s);
-/* The session's own; NULL: no memory. */
-struct session_more *session_more(struct session *s);
-struct session_facts *session_facts(struct session *s);
-void session_more_free(struct session_more *more); /* NULL is fine */
 
 /* Begins to watch the client. Returns 0, or -1 with errno. */
 int session_hello_watch(struct session *s);
@@ -239,10 +248,6 @@ struct server_set *session_first_allowed(const struct session *s);
 struct frontend_core *session_first_leads_to(const struct session *s);
 /* Whether they allow it another server than its own, which may take it. */
 bool session_first_may_move(const struct session *s);
-/* The name in a ClientHello that is passed through to the server, where routes
- * have read it; copied to `name`. NULL: none. */
-struct first;
-const char *session_first_name(const struct session *s, struct first *f);
 
 /* ---- HELLO_FIRST: the cookie that names a server ---- */
 
@@ -479,16 +484,12 @@ uint64_t session_next_due(const struct session *s);
 
 /* ---- HTTP ---- */
 
-/* Whether the client talks TLS, to us or to the proxy that it came through. */
-bool session_client_has_tls(const struct session *s);
-
 /* Puts the filters into the pipes, where that is wanted and not done. Returns
  * false when memory is short. */
 bool session_http_begin(struct session *s);
 /* The same once there are some, when a pipe was made anew. The memory that it
  * may need is the only reason to fail. */
 bool session_http_attach(struct session *s);
-void session_http_free(struct http_relay *h);
 /* Responses count for its server from now on, or, as it has been let go, for
  * none. */
 void session_http_count(struct session *s, struct server *server);
