@@ -152,14 +152,21 @@ socket_set_descriptors(const struct socket_set *s)
 }
 
 void
-socket_set_each_descriptor(
-    const struct listener *l, void (*fn)(void *arg, int fd), void *arg)
+socket_set_each_descriptor(const struct socket_set *s,
+    void (*fn)(void *arg, struct listener *l, int fd), void *arg)
 {
+	struct listener *l;
+	struct list *row;
 	unsigned i;
 
-	fn(arg, l->fd);
-	for (i = 1; i < descriptors_of(l); i++)
-		fn(arg, l->group[i]);
+	for (row = s->rows.next; row != &s->rows; row = row->next) {
+		l = listener_of(row);
+		if (l->draining)
+			continue;
+		fn(arg, l, l->fd);
+		for (i = 1; i < descriptors_of(l); i++)
+			fn(arg, l, l->group[i]);
+	}
 }
 
 static void

@@ -71,10 +71,11 @@ void socket_set_each(struct socket_set *s,
 
 /* How many descriptors they are, with those of workers. */
 unsigned socket_set_descriptors(const struct socket_set *s);
-/* Calls `fn` for each descriptor of a row, its own first; the others are of
- * workers, in their order. To a Unix socket all have the same one. */
-void socket_set_each_descriptor(
-    const struct listener *l, void (*fn)(void *arg, int fd), void *arg);
+/* Calls `fn` for each descriptor of each row that is not draining, the row's
+ * own first; the others are of workers, in their order. To a Unix socket all
+ * have the same one. */
+void socket_set_each_descriptor(const struct socket_set *s,
+    void (*fn)(void *arg, struct listener *l, int fd), void *arg);
 
 /* Another process serves from now on: all rows that are not draining are
  * replaced, unless that process did not want the socket. Files and clients in

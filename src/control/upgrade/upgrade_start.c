@@ -87,17 +87,11 @@ pass_as(struct plan_of_start *s, const char *name, int fd)
 		reply_add(&s->words, " %s=%d", name, upgrade_start_pass(s, fd));
 }
 
-struct passing {
-	struct plan_of_start *start;
-	struct listener *listener;
-};
-
 /* Those of workers are behind that of the listener. */
 static void
-pass_descriptor(void *arg, int fd)
+pass_descriptor(void *arg, struct listener *l, int fd)
 {
-	struct plan_of_start *s = ((struct passing *)arg)->start;
-	struct listener *l = ((struct passing *)arg)->listener;
+	struct plan_of_start *s = arg;
 	int number = upgrade_start_pass(s, fd);
 	bool own = fd == l->fd;
 
@@ -105,15 +99,6 @@ pass_descriptor(void *arg, int fd)
 		l->passed = number;
 	reply_add(&s->words, "%d%c,", number,
 	    own && sock_file_is_there(&l->file, &l->at) ? '+' : '-');
-}
-
-static void
-pass_row(void *arg, struct listener *l)
-{
-	struct passing p = { arg, l };
-
-	if (!l->draining)
-		socket_set_each_descriptor(l, pass_descriptor, &p);
 }
 
 /* "link=eth0/packet/7,8," for each director. */
@@ -170,7 +155,7 @@ list_descriptors(struct plan_of_start *s, struct pen *p, int state_fd)
 		if (!svc->leaves && svc->director != NULL)
 			pass_link(s, svc->director);
 	reply_add(&s->words, " reports=1 flows=1 sockets=");
-	socket_set_each(&p->sockets, pass_row, s);
+	socket_set_each_descriptor(&p->sockets, pass_descriptor, s);
 	if (buffer_append(&s->words, "", 1) < 0)
 		s->failed = true;
 }

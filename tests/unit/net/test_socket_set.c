@@ -18,7 +18,7 @@ static struct socket_set set;
 static struct loop *loop;
 static struct listener row[ROWS];
 static struct error e;
-static struct listener *walked[ROWS];
+static struct listener *walked[2 * ROWS];
 static unsigned count, replaced;
 
 static void
@@ -117,9 +117,10 @@ END_TEST
 static int list[2 * ROWS];
 
 static void
-note_descriptor(void *arg, int fd)
+note_descriptor(void *arg, struct listener *l, int fd)
 {
 	ck_assert_ptr_eq(arg, &set);
+	walked[count] = l;
 	list[count++] = fd;
 }
 
@@ -135,12 +136,14 @@ START_TEST(descriptors_of_workers)
 	row[1].group = row[2].group = group;
 	row[1].group_count = row[2].group_count = ROWS;
 	ck_assert_uint_eq(socket_set_descriptors(&set), 2 + ROWS);
-	socket_set_each_descriptor(&row[1], note_descriptor, &set);
-	ck_assert_uint_eq(count, ROWS);
-	ck_assert_mem_eq(list, group, sizeof(group));
-	socket_set_each_descriptor(&row[2], note_descriptor, &set);
+	row[0].draining = true;
+	socket_set_each_descriptor(&set, note_descriptor, &set);
+	row[0].draining = false;
 	ck_assert_uint_eq(count, ROWS + 1);
+	ck_assert_mem_eq(list, group, sizeof(group));
+	ck_assert_ptr_eq(walked[ROWS - 1], &row[1]);
 	ck_assert_int_eq(list[ROWS], row[2].fd);
+	ck_assert_ptr_eq(walked[ROWS], &row[2]);
 	end();
 }
 END_TEST
