@@ -81,7 +81,8 @@ is_of_another(const struct plan *p, const struct addr *a)
 	return true;
 }
 
-/* What the plan wants; false: its gateway is no address of one. */
+/* How the plan wants frames to be forwarded. Returns false if its gateway is
+ * not the address of another host. */
 static bool
 read_forward(const struct plan *p, struct director_forward *f)
 {

@@ -129,7 +129,7 @@ handover_dsr_write_change(struct handover_state_writer *l,
 
 /* The key of a flow; returns its server, or NULL. */
 static const struct server *
-get_dsr_flow(const struct handover_state_past *l, struct handover_record *r,
+get_dsr_flow(const struct handover_state_service *l, struct handover_record *r,
     struct dsr_key *key)
 {
 	memset(key, 0, sizeof(*key));
@@ -144,7 +144,7 @@ get_dsr_flow(const struct handover_state_past *l, struct handover_record *r,
 
 void
 handover_dsr_read_table(
-    struct handover_state_past *l, struct handover_record *r)
+    struct handover_state_service *l, struct handover_record *r)
 {
 	struct director *d = l->service->director;
 	struct director_export past;
@@ -173,7 +173,7 @@ handover_dsr_read_table(
 
 void
 handover_dsr_read_role(
-    const struct handover_state_past *l, struct handover_record *r)
+    const struct handover_state_service *l, struct handover_record *r)
 {
 	struct role role = { .standby = handover_get_number(r, 1) != 0 };
 	struct director *d = l->service->director;
@@ -193,7 +193,7 @@ handover_dsr_read_role(
 
 void
 handover_dsr_read_peer_vlan(
-    const struct handover_state_past *l, struct handover_record *r)
+    const struct handover_state_service *l, struct handover_record *r)
 {
 	uint16_t vlan = (uint16_t)handover_get_number(r, 2);
 

@@ -20,7 +20,7 @@ struct handover_peer_server {
 };
 
 /* What was read of a service. */
-struct handover_state_past {
+struct handover_state_service {
 	struct service *service;
 	bool of_workers; /* servers have the slots that they have here */
 	bool begun; /* the other process has it, too; else nothing is here: */
@@ -64,8 +64,8 @@ void handover_servers_read(
     struct handover_state_reader *reader, struct handover_record *r);
 /* The server here that had that slot there, or NULL. */
 struct server *handover_servers_get(
-    const struct handover_state_past *l, uint64_t slot);
-void handover_servers_restore(struct handover_state_past *l);
+    const struct handover_state_service *l, uint64_t slot);
+void handover_servers_restore(struct handover_state_service *l);
 
 /* ---- flows of direct server return: handover_dsr.c ---- */
 
@@ -77,14 +77,14 @@ void handover_dsr_write_change(struct handover_state_writer *l,
 void handover_dsr_read_peer_flows(
     struct handover_state_reader *l, struct handover_record *r);
 void handover_dsr_read_peer_vlan(
-    const struct handover_state_past *l, struct handover_record *r);
+    const struct handover_state_service *l, struct handover_record *r);
 /* The same to another process, with all that is known of them. */
 bool handover_dsr_write_table(
     struct handover_state_writer *l, struct handover_writer *w);
 void handover_dsr_read_table(
-    struct handover_state_past *l, struct handover_record *r);
+    struct handover_state_service *l, struct handover_record *r);
 /* Written with it. */
 void handover_dsr_read_role(
-    const struct handover_state_past *l, struct handover_record *r);
+    const struct handover_state_service *l, struct handover_record *r);
 
 #endif

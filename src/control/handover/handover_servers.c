@@ -34,7 +34,7 @@ is_at(
  * else the first. The servers beside the list are found in their slots only. */
 static struct server *
 find_server(
-    struct handover_state_past *l, unsigned slot, const struct addr *at)
+    struct handover_state_service *l, unsigned slot, const struct addr *at)
 {
 	const struct pool *pool = l->service->pool;
 	unsigned i;
@@ -201,7 +201,7 @@ get_server(struct handover_record *r, struct server_elsewhere *e, uint64_t now)
 }
 
 static struct handover_state_server *
-server_at(struct handover_state_past *l, uint64_t slot)
+server_at(struct handover_state_service *l, uint64_t slot)
 {
 	struct handover_state_server *list;
 
@@ -219,7 +219,7 @@ server_at(struct handover_state_past *l, uint64_t slot)
 
 /* The position of the first one at that slot, or after it. */
 static uint32_t
-peer_server_from(const struct handover_state_past *l, uint64_t slot)
+peer_server_from(const struct handover_state_service *l, uint64_t slot)
 {
 	uint32_t from = 0, past = l->peer_count;
 
@@ -235,7 +235,7 @@ peer_server_from(const struct handover_state_past *l, uint64_t slot)
 }
 
 static struct handover_peer_server *
-find_peer_server(const struct handover_state_past *l, uint64_t slot)
+find_peer_server(const struct handover_state_service *l, uint64_t slot)
 {
 	uint32_t i = peer_server_from(l, slot);
 
@@ -247,7 +247,7 @@ find_peer_server(const struct handover_state_past *l, uint64_t slot)
  * clients here. */
 static void
 note_peer_server(
-    struct handover_state_past *l, unsigned slot, struct server *here)
+    struct handover_state_service *l, unsigned slot, struct server *here)
 {
 	struct handover_peer_server *one = find_peer_server(l, slot), *list;
 	uint32_t i;
@@ -270,7 +270,7 @@ note_peer_server(
 /* ---- reading ---- */
 
 struct server *
-handover_servers_get(const struct handover_state_past *l, uint64_t slot)
+handover_servers_get(const struct handover_state_service *l, uint64_t slot)
 {
 	if (l->of_workers)
 		return slot < pool_slots(l->service->pool)
@@ -289,7 +289,7 @@ static void
 read_peer_server(struct handover_state_reader *reader, unsigned slot,
     const struct addr *at, enum server_admin admin)
 {
-	struct handover_state_past *l = reader->now;
+	struct handover_state_service *l = reader->now;
 	struct server *here = find_server(l, slot, at);
 
 	note_peer_server(l, slot, here);
@@ -301,7 +301,7 @@ void
 handover_servers_read(struct handover_state_reader *reader,
     struct handover_record *r)
 {
-	struct handover_state_past *l = reader->now;
+	struct handover_state_service *l = reader->now;
 	uint64_t slot = handover_get_number(r, 4);
 	struct server_elsewhere e;
 	struct handover_state_server *s;
@@ -348,7 +348,7 @@ note_mark(struct service *svc, const struct server *s)
 }
 
 void
-handover_servers_restore(struct handover_state_past *l)
+handover_servers_restore(struct handover_state_service *l)
 {
 	uint64_t now = loop_now(l->service->pen->loop);
 	uint32_t i;

@@ -447,8 +447,10 @@ handover_state_is_named(const struct handover_state_writer *l)
 	return l->part != PART_SERVERS;
 }
 
+/* What stands before the first record, and, where all is written once more,
+ * that those before it are void. */
 static void
-write_front(struct handover_state_writer *l, struct handover_writer *w)
+write_begin(struct handover_state_writer *l, struct handover_writer *w)
 {
 	if (!l->begun)
 		handover_begin(w, w->out);
@@ -478,7 +480,7 @@ write_piece(struct handover_state_writer *l, struct buffer *out, unsigned end)
 	struct handover_writer w;
 
 	handover_go_on(&w, out);
-	write_front(l, &w);
+	write_begin(l, &w);
 	write_service(l, &w, l->service);
 	if (l->part < PART_END && !writers[l->part](l, &w))
 		next_part(l);

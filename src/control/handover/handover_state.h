@@ -84,7 +84,7 @@ size_t handover_state_write_changes(struct handover_state_writer *l,
 
 /* ---- reading ---- */
 
-struct handover_state_past; /* private: of one service */
+struct handover_state_service; /* private: of one service */
 
 enum { HANDOVER_FLOWS_MOST = 100 }; /* of a record */
 
@@ -97,10 +97,10 @@ struct handover_flow_socket {
 };
 
 struct handover_state_reader {
-	struct handover_state_past *services; /* as the pen's list */
+	struct handover_state_service *services; /* as the pen's list */
 	unsigned service_count;
 	unsigned last;			 /* that was found */
-	struct handover_state_past *now; /* is read; NULL: is not here */
+	struct handover_state_service *now; /* is read; NULL: is not here */
 	struct passed *sockets; /* set it: those that have come along */
 	struct handover_flow_socket flow_socket[HANDOVER_FLOWS_MOST];
 	unsigned flow_sockets;

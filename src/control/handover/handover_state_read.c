@@ -17,7 +17,8 @@
 /* Finds the counter of that name. Mostly it is the one after the last one:
  * both processes have the same order. */
 static bool
-find_counter(struct handover_state_past *l, const char *wanted, size_t *offset)
+find_counter(
+    struct handover_state_service *l, const char *wanted, size_t *offset)
 {
 	const char *name = handover_state_counter(l->next_counter, offset);
 	unsigned i = l->next_counter;
@@ -32,7 +33,7 @@ find_counter(struct handover_state_past *l, const char *wanted, size_t *offset)
 }
 
 static void
-read_counter(struct handover_state_past *l, struct handover_record *r)
+read_counter(struct handover_state_service *l, struct handover_record *r)
 {
 	char wanted[256];
 	uint64_t value;
@@ -47,7 +48,7 @@ read_counter(struct handover_state_past *l, struct handover_record *r)
 }
 
 static void
-restore_counters(struct handover_state_past *l)
+restore_counters(struct handover_state_service *l)
 {
 	uint32_t i;
 
@@ -62,7 +63,7 @@ restore_counters(struct handover_state_past *l)
 /* ---- TLS ---- */
 
 static void
-read_keys(struct handover_state_past *l, const struct handover_record *r)
+read_keys(struct handover_state_service *l, const struct handover_record *r)
 {
 	struct tls_server *t = l->service->tls_config->server;
 
@@ -74,7 +75,7 @@ read_keys(struct handover_state_past *l, const struct handover_record *r)
 
 /* Returns whether the client is one, of a server that is here. */
 static bool
-get_client(struct handover_state_past *l, struct handover_record *r,
+get_client(struct handover_state_service *l, struct handover_record *r,
     struct sticky_client *c)
 {
 	const struct server *s;
@@ -116,7 +117,7 @@ read_peer_clients(struct handover_state_reader *l, struct handover_record *r)
 }
 
 static void
-read_clients(struct handover_state_past *l, struct handover_record *r)
+read_clients(struct handover_state_service *l, struct handover_record *r)
 {
 	struct sticky_client c, *list;
 
@@ -145,7 +146,7 @@ compare_seen(const void *a, const void *b)
 /* In the order in which they were seen: the order of removal follows from
  * that. */
 static void
-restore_clients(struct handover_state_past *l)
+restore_clients(struct handover_state_service *l)
 {
 	struct sticky *sticky = pool_sticky(l->service->pool);
 	uint32_t i;
@@ -224,7 +225,7 @@ find_flow_socket(
 
 /* Returns its server; NULL: it is not here. */
 static struct server *
-read_flow(const struct handover_state_past *l, struct handover_record *r,
+read_flow(const struct handover_state_service *l, struct handover_record *r,
     struct flow_past *past)
 {
 	struct server *s;
@@ -244,7 +245,7 @@ read_flow(const struct handover_state_past *l, struct handover_record *r,
 static void
 read_flows(struct handover_state_reader *reader, struct handover_record *r)
 {
-	struct handover_state_past *l = reader->now;
+	struct handover_state_service *l = reader->now;
 	struct flow_past past;
 	struct server *s;
 	unsigned n;
@@ -264,19 +265,20 @@ read_flows(struct handover_state_reader *reader, struct handover_record *r)
 
 /* ---- services ---- */
 
-/* Mostly the one after the last one: both processes have the same order. */
-static struct handover_state_past *
-find_past(struct handover_state_reader *l, const char *name)
+/* NULL: there is none of that name. Mostly it is the one after the last one
+ * that was found, as both processes have the same order. */
+static struct handover_state_service *
+find_service(struct handover_state_reader *l, const char *name)
 {
-	struct handover_state_past *past;
+	struct handover_state_service *one;
 	unsigned i, at;
 
 	for (i = 1; i <= l->service_count; i++) {
 		at = (l->last + i) % l->service_count;
-		past = &l->services[at];
-		if (strcmp(past->service->name, name) == 0) {
+		one = &l->services[at];
+		if (strcmp(one->service->name, name) == 0) {
 			l->last = at;
-			return past;
+			return one;
 		}
 	}
 	return NULL;
@@ -289,8 +291,9 @@ read_service(struct handover_state_reader *l, struct handover_record *r)
 	char name[256];
 
 	handover_get_text(r, name);
-	l->now =
-	    !r->bad && plan_service_is_name(name) ? find_past(l, name) : NULL;
+	l->now = !r->bad && plan_service_is_name(name)
+	    ? find_service(l, name)
+	    : NULL;
 	if (l->now != NULL)
 		l->now->begun = !l->of_workers;
 }
@@ -340,7 +343,7 @@ handover_state_reader_init_workers(
 static void
 read_part(struct handover_state_reader *reader, struct handover_record *record)
 {
-	struct handover_state_past *l = reader->now;
+	struct handover_state_service *l = reader->now;
 
 	switch (record->type) {
 	case HANDOVER_SERVER:

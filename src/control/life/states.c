@@ -136,10 +136,10 @@ on_state(void *arg, struct server *s, const struct server_change *c)
 	share_state(svc, s);
 }
 
-/* Its state does not change, but its sessions are as lost as those of another
- * one. */
+/* A server out of rotation fails health checks: its state stays as it is, but
+ * its sessions are lost, as those of any server that is down. */
 static void
-on_down(void *arg, struct server *s, const char *reason)
+on_down_unused(void *arg, struct server *s, const char *reason)
 {
 	struct service *svc = arg;
 
@@ -195,7 +195,7 @@ states_watch(struct service *svc)
 	struct pool_watcher w = { .now = now_ms,
 		.wall = now_wall,
 		.on_state = on_state,
-		.on_down = on_down,
+		.on_down = on_down_unused,
 		.on_well = on_well,
 		.on_panic = on_panic,
 		.arg = svc };

@@ -93,9 +93,9 @@ origin_warn_twice(const struct call *c, const char *before, const char *what)
 		    c->origin, what, (int)line, before + file);
 }
 
-/* Whether one that was set before is gone. */
+/* Whether a value takes the place of the one before, and is not added to it. */
 static bool
-is_one_value(const struct command *row)
+replaces_value(const struct command *row)
 {
 	if (strcmp(row->name, "listen") == 0)
 		return true;
@@ -182,7 +182,7 @@ origin_note(const struct call *c)
 	if (c->dry || (!has_origin(row) && strcmp(row->name, "control") != 0))
 		return 0;
 	origin = origin_describe(c, text);
-	if (is_one_value(row))
+	if (replaces_value(row))
 		origin_warn_twice(
 		    c, origin_of_own(c->plan, row->name), row->name);
 	if (strcmp(row->name, "ssl_cert") == 0 &&

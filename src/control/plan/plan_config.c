@@ -51,9 +51,10 @@ config_each_text(struct config *c, int (*visit)(char **text))
 	return rc;
 }
 
-/* For their number of plans, and for the only plan that has them. */
+/* Only `plans` of settings that are shared is written; all of those that one
+ * plan has. */
 static struct config *
-to_be_changed(const struct config *c)
+config_writable(const struct config *c)
 {
 	return (struct config *)(uintptr_t)c;
 }
@@ -61,7 +62,7 @@ to_be_changed(const struct config *c)
 void
 config_drop(const struct config *shared)
 {
-	struct config *c = to_be_changed(shared);
+	struct config *c = config_writable(shared);
 
 	if (c == NULL || --c->plans > 0)
 		return;
@@ -72,7 +73,7 @@ config_drop(const struct config *shared)
 const struct config *
 config_hold(const struct config *c)
 {
-	to_be_changed(c)->plans++;
+	config_writable(c)->plans++;
 	return c;
 }
 
@@ -117,7 +118,7 @@ plan_edit_config(struct plan *p)
 {
 	if (p->config->plans > 1 && take_copy(p, p->config) < 0)
 		return NULL;
-	return to_be_changed(p->config);
+	return config_writable(p->config);
 }
 
 int
@@ -127,6 +128,6 @@ plan_set_config(struct plan *p, const struct config *c)
 		return 0;
 	if (p->config->plans > 1)
 		return take_copy(p, c);
-	*to_be_changed(p->config) = *c;
+	*config_writable(p->config) = *c;
 	return 0;
 }

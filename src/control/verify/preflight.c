@@ -304,14 +304,15 @@ try_process(const struct pen *p, struct error *e)
 	return o->pid_file != NULL ? process_try_pid_file(o->pid_file, e) : 0;
 }
 
+/* Those of the plan in force: of web_stats, of on_state. */
 static int
-try_page(const struct pen *p, struct error *e)
+try_stats_file(const struct pen *p, struct error *e)
 {
 	return try_web_stats(p, p->plan, e);
 }
 
 static int
-try_hook(const struct pen *p, struct error *e)
+try_state_program(const struct pen *p, struct error *e)
 {
 	return try_on_state(p, p->plan, e);
 }
@@ -389,7 +390,7 @@ preflight(const struct pen *p)
 		try_peers };
 	static int (*const tries[])(const struct pen *,
 	    struct error *) = { try_services, geoip_try, try_process, try_loop,
-		try_log, try_page, try_hook };
+		try_log, try_stats_file, try_state_program };
 	struct listen_list taken = { .count = 0 };
 	struct error e;
 	size_t i;

@@ -148,14 +148,14 @@ session_is_asked(const struct session *s)
 	    session_may_end_quietly(s);
 }
 
-/* Half-way through it is looked whether its last bytes are still being taken:
- * then it lingers from that moment on. */
+/* A session that lingers is checked half-way through: while its client still
+ * takes the last bytes, it lingers from that moment on. */
 static uint64_t
 linger_check_due(const struct session *s, uint64_t due)
 {
-	uint64_t look = lingers_from(s) + linger_ms(s) / 2;
+	uint64_t check = lingers_from(s) + linger_ms(s) / 2;
 
-	return look > loop_now(s->frontend->loop) && look < due ? look : due;
+	return check > loop_now(s->frontend->loop) && check < due ? check : due;
 }
 
 /* When it ends, or is checked for a quiet moment, unless a byte comes. */
