@@ -16,6 +16,7 @@ import json
 import os
 import re
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
@@ -35,8 +36,7 @@ UNITS = [
     Unit("dns", "-u -c 64", rows.DNS),
 ]
 CALLGRIND = "valgrind --quiet --tool=callgrind --callgrind-out-file={out}"
-# -I 2: ends with what it traces, by SIGTERM
-STRACE = "strace --quiet=all -I 2 -f -c -o {out}"
+STRACE = "strace --quiet=all -f -c -o {out}"
 FEW = {CALLGRIND: 1000, STRACE: 250}
 PAGE = os.path.join(bench.HERE, "../../doc/cost.md")
 
@@ -106,7 +106,10 @@ class Traced(bench.Bench):
             processor, self.tool + words if kind == "proxy" else words, kind, **how)
 
     def stop(self, child):
-        child.terminate()
+        """strace ends after what it runs, which frees its port; a signal to itself
+        would have it leave that behind."""
+        traced = bench.processes(child.pid)[1:] if self.tool[0] == "strace" else []
+        os.kill((traced or [child.pid])[0], signal.SIGTERM)
         child.wait(60)
 
     def run(self, target, number):
