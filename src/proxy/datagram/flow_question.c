@@ -13,27 +13,16 @@ enum { BLOCK = 128, SPARES_MAX = 64, KEPT_MAX = 32 * 1024 * 1024 };
 static void *
 get_room(struct flow_questions *all, size_t n)
 {
-	void *block = all->spare;
-
-	if (n > BLOCK)
-		return malloc(n);
-	if (block == NULL)
-		return malloc(BLOCK);
-	memcpy(&all->spare, block, sizeof(all->spare));
-	all->spares--;
-	return block;
+	return n > BLOCK ? malloc(n) : spares_allocate(&all->spares);
 }
 
 static void
 give_room(struct flow_questions *all, void *block, size_t n)
 {
-	if (n > BLOCK || all->spares == SPARES_MAX) {
+	if (n > BLOCK)
 		free(block);
-		return;
-	}
-	memcpy(block, &all->spare, sizeof(all->spare));
-	all->spare = block;
-	all->spares++;
+	else
+		spares_free(&all->spares, block);
 }
 
 char *
@@ -72,8 +61,14 @@ flow_question_save(struct flow_questions *all, struct flow_question *q,
 }
 
 void
+flow_questions_init(struct flow_questions *all)
+{
+	all->kept = 0;
+	spares_init(&all->spares, BLOCK, SPARES_MAX);
+}
+
+void
 flow_questions_fini(struct flow_questions *all)
 {
-	while (all->spare != NULL)
-		free(get_room(all, BLOCK));
+	spares_fini(&all->spares);
 }

@@ -1,13 +1,13 @@
 /* flow_question.h: the last datagram of a flow's client, kept until it is
  * answered, for another server to try.
  *
- * Most are small: those have blocks of one size, which wait in a short chain
- * for the next ones. A question and its answer take 75 instructions so, where
- * malloc() and free() took 205. */
+ * Most are small: those have blocks of one size, which are kept for the next
+ * ones. A question and its answer take 75 instructions so, where malloc() and
+ * free() took 205. */
 #ifndef PEN_PROXY_FLOW_QUESTION_H
 #define PEN_PROXY_FLOW_QUESTION_H
 
-#include <stddef.h>
+#include "base/spares.h"
 
 /* All zero: none. */
 struct flow_question {
@@ -15,13 +15,13 @@ struct flow_question {
 	size_t n;
 };
 
-/* Those of many flows. All zero: none is kept. */
+/* Those of many flows. */
 struct flow_questions {
-	size_t kept;	 /* bytes of all */
-	void *spare;	 /* blocks for the next ones, chained, */
-	unsigned spares; /* so many */
+	size_t kept; /* bytes of all */
+	struct spares spares;
 };
 
+void flow_questions_init(struct flow_questions *all);
 /* Keeps a copy instead of the one before; none if too many bytes are kept. */
 void flow_question_save(struct flow_questions *all, struct flow_question *q,
     const char *bytes, size_t n);

@@ -348,6 +348,7 @@ flows_init(struct flows *fs, struct frontend_core *f)
 	list_init(&fs->young);
 	list_init(&fs->steady);
 	id_table_init(&fs->ids);
+	flow_questions_init(&fs->questions);
 	timer_init(&fs->tick, flow_table_on_tick);
 	if (!f->options.udp.on)
 		return 0;

@@ -19,6 +19,7 @@
 
 #include "base/list.h"
 #include "base/hash_table.h"
+#include "base/spares.h"
 #include "net/dgram.h"
 #include "net/listener.h"
 #include "net/loop/timeouts.h"
@@ -34,13 +35,16 @@ struct dns {
 	struct hash_table asks;	    /* queries at servers, by socket and id */
 	struct list order;	    /* the queries, the oldest first */
 	size_t kept;		    /* bytes of them */
+	struct spares spares;	    /* of queries, most of which fit */
 	struct dns_server *servers; /* by slot */
 	unsigned room;
 	struct timeouts *waiting;      /* for answers */
 	uint64_t retry_ms, timeout_ms; /* how long: for each server, in all */
 	struct dgram_batch *batch;     /* NULL: no dns */
 	struct hash_key secret; /* ids are a keyed hash of a counter */
-	uint64_t drawn;
+	uint64_t counted;
+	uint64_t drawn; /* of such a hash: `bits` that are not used yet */
+	unsigned bits;
 	uint64_t next_socket;
 	uint64_t crowded_ms; /* the last line about too many; 0: none */
 };

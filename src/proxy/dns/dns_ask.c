@@ -41,13 +41,14 @@ dns_ask_find(struct dns *d, const struct dns_key *key)
 
 /* An id that is free on this socket: of that number, or of others. */
 static bool
-draw_id(struct dns *d, const struct dns_socket *s, uint64_t drawn,
+draw_id(struct dns *d, const struct dns_socket *s, uint32_t drawn,
     struct dns_key *key)
 {
 	int i;
 
 	for (i = 0; i < DRAWS; i++, drawn = dns_draw(d)) {
-		*key = (struct dns_key){ s->number, drawn >> 48 };
+		*key = (struct dns_key){ s->number,
+			drawn >> (DNS_DRAWN - DNS_ID_BITS) };
 		if (dns_ask_find(d, key) == NULL)
 			return true;
 	}
@@ -83,7 +84,7 @@ dns_ask(struct dns_query *q, struct server *server)
 {
 	struct dns *d = q->dns;
 	struct frontend_core *f = d->frontend;
-	uint64_t drawn = dns_draw(d);
+	uint32_t drawn = dns_draw(d);
 	struct dns_socket *s = dns_socket_to(d, server, drawn);
 	struct dns_key key;
 	struct dns_ask *a;

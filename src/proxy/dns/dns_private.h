@@ -74,15 +74,17 @@ struct dns_ask *dns_ask_find(struct dns *d, const struct dns_key *key);
 void dns_ask_end(struct dns_ask *a);
 void dns_asks_end(struct dns_query *q);
 
-/* Returns an unpredictable number. */
-uint64_t dns_draw(struct dns *d);
+/* Returns an unpredictable number of DNS_DRAWN bits: the low ones for the
+ * socket, and those above for the id. */
+enum { DNS_ID_BITS = 16, DNS_DRAWN = 20 };
+uint32_t dns_draw(struct dns *d);
 
 /* ---- sockets ---- */
 
 /* Returns one of the sockets to the server, by the low bits of a drawn number,
  * or NULL with errno. */
 struct dns_socket *dns_socket_to(
-    struct dns *d, struct server *server, uint64_t drawn);
+    struct dns *d, struct server *server, uint32_t drawn);
 /* Take and drop a reference to the socket, one for each answer it awaits. A
  * retired socket is closed with its last reference. */
 void dns_socket_hold(struct dns_socket *s);

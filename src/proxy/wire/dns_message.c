@@ -124,11 +124,15 @@ dns_answers(const char *answer, size_t n, const char *query, size_t end)
 		return true;
 	if (get16(answer + 4) == 0)
 		return needs_no_question(answer[3] & CODE);
-	if (get16(answer + 4) != 1 || question_end(answer, n) != end)
+	if (get16(answer + 4) != 1)
 		return false;
-	if (memcmp(answer + DNS_HEADER, query + DNS_HEADER,
-		end - DNS_HEADER) == 0) /* which it nearly always is */
+	/* which it nearly always is: then it ends where the query's does */
+	if (n >= end &&
+	    memcmp(answer + DNS_HEADER, query + DNS_HEADER,
+		end - DNS_HEADER) == 0)
 		return true;
+	if (question_end(answer, n) != end)
+		return false;
 	for (i = DNS_HEADER; i < end; i++)
 		if (tolower((uint8_t)answer[i]) != tolower((uint8_t)query[i]))
 			return false;
