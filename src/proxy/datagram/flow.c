@@ -193,27 +193,31 @@ may_go_on(struct flow *w)
 	    (!w->server->health.down || !is_left_alone(w));
 }
 
-/* The few words of a key that differ, by one round of SipHash each: 120
+/* The few words of a key that differ, by one round of SipHash each: 110
  * instructions where all bytes of the key took 390, of 1,900 for a question and
- * its answer. */
+ * its answer. Clients choose neither the listener nor the address of this
+ * host, so these may share a word. */
 static void
 hash_key(const struct flows *fs, struct arrival *a)
 {
 	const struct flow_key *k = &a->key;
-	uint64_t words[FLOW_WORDS] = { (uint64_t)k->server << 32 |
-		    (uint64_t)k->family << 16 | k->port,
-		k->listener ^ (uint64_t)k->scope << 48 };
+	uint64_t words[FLOW_WORDS];
+	uint32_t client, local;
 	size_t n = 2;
 
 	if (k->family == AF_INET) {
-		memcpy(words + n, k->client + 12, 4);
-		memcpy((char *)(words + n) + 4, k->local + 12, 4);
-		n++;
+		memcpy(&client, k->client + 12, sizeof(client));
+		memcpy(&local, k->local + 12, sizeof(local));
+		words[0] = (uint64_t)client << 32 | (uint64_t)k->port << 16;
+		words[1] = k->listener ^ (uint64_t)local << 32;
 	} else {
+		words[0] = (uint64_t)k->family << 16 | (uint64_t)k->port << 32;
+		words[1] = k->listener ^ (uint64_t)k->scope << 48;
 		memcpy(words + n, k->client, 16);
 		memcpy(words + n + 2, k->local, 16);
 		n += 4;
 	}
+	words[0] ^= k->server;
 	a->hash = hash_words(&fs->table.key, words, n);
 }
 

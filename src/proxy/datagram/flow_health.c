@@ -16,9 +16,7 @@ struct flow_server {
 	unsigned generation; /* of the server */
 };
 
-/* Its name has other addresses; the flow goes on with its own if that is among
- * them. */
-static bool
+bool
 flow_find_address(struct flow *w)
 {
 	int at = frontend_server_address(
@@ -30,13 +28,6 @@ flow_find_address(struct flow *w)
 	w->address = (unsigned)at;
 	w->addresses_tried = 0;
 	return true;
-}
-
-bool
-flow_is_current(struct flow *w)
-{
-	return w->server->present &&
-	    (w->server->generation == w->generation || flow_find_address(w));
 }
 
 bool

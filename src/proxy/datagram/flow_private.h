@@ -137,9 +137,17 @@ int flow_sources_adjust(struct flows *fs);
 /* Frees them; no flow is left. */
 void flow_sources_fini(struct flows *fs);
 
+/* Its server's name has other addresses by now; the flow goes on with its own
+ * if that is among them. Returns whether it is. */
+bool flow_find_address(struct flow *w);
 /* Whether its server is present, and still the one that was chosen, be it with
  * more addresses than then. */
-bool flow_is_current(struct flow *w);
+static inline bool
+flow_is_current(struct flow *w)
+{
+	return w->server->present &&
+	    (w->server->generation == w->generation || flow_find_address(w));
+}
 /* Whether its server, which checks have marked down, answers the flow all the
  * same: since then, and within `timeout` to the client's last words. */
 bool flow_is_served(const struct flow *w);
