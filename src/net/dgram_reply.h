@@ -30,6 +30,14 @@ struct dgram_replies {
 /* The socket that answers from an address of this host, or -1: name it at the
  * listener's. Then one for it may be wanted. */
 int dgram_reply_from(struct dgram_replies *r, const struct dgram_local *from);
+/* Whether dgram_reply_next() has something to do: all datagrams of the listener
+ * should be read before. */
+static inline bool
+dgram_reply_is_due(const struct dgram_replies *r)
+{
+	return r->wanted != 0 || r->fresh > 0;
+}
+
 /* To be called after the listener's datagrams were read. Opens the socket that
  * is wanted, with the options of the listener's, which has its port. Returns
  * one whose datagrams are to be read as the listener's, or -1: some may have

@@ -187,6 +187,51 @@ START_TEST(from_where_it_was_asked)
 }
 END_TEST
 
+#ifdef __linux__
+/* One datagram of each client while pen is stopped, so that it finds them all;
+ * and their answers. */
+static void
+ask_at_once(const int *fds, int n)
+{
+	char in[8];
+	int i;
+
+	pen_freeze(&pen);
+	for (i = 0; i < n; i++)
+		ck_assert_int_eq(send(fds[i], "x", 1, 0), 1);
+	pen_thaw(&pen);
+	for (i = 0; i < n; i++)
+		ck_assert_int_eq(recv(fds[i], in, sizeof(in), 0), 3);
+}
+
+/* The socket that answers leave from is opened although there are as many
+ * datagrams as a turn reads each time, after which more may be there. */
+START_TEST(answered_cheaply_under_load)
+{
+	enum { TURN = 64 };
+	int fds[TURN], i, before;
+	struct endpoint at;
+
+	NEEDS_ONE_WORKER("each has a part of the datagrams");
+	udp_server_start(&a, ENDPOINT_TCP4, "a:");
+	udp_server_start(&b, ENDPOINT_TCP4, "b:");
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	at = front;
+	snprintf(front.text, sizeof(front.text), "0.0.0.0:%d", front.port);
+	up_at(NULL, NULL);
+	for (i = 0; i < TURN; i++)
+		fds[i] = udp_client(&at);
+	ask_at_once(fds, TURN);
+	before = pen_fds(&pen);
+	ask_at_once(fds, TURN);
+	ck_assert_int_eq(pen_fds(&pen), before + 1);
+	for (i = 0; i < TURN; i++)
+		close(fds[i]);
+	down();
+}
+END_TEST
+#endif
+
 /* The server refuses: its clients go to the next one with that very datagram,
  * and come back when it does. */
 START_TEST(dead_servers)
@@ -671,6 +716,9 @@ SUITE(test_udp)
 	SUITE_ADD(s, who_serves, 30);
 	SUITE_ADD(s, all_sizes, 30);
 	SUITE_ADD(s, from_where_it_was_asked, 30);
+#ifdef __linux__
+	SUITE_ADD(s, answered_cheaply_under_load, 30);
+#endif
 	SUITE_ADD(s, dead_servers, 60);
 	SUITE_ADD(s, tries_limit_servers, 60);
 	SUITE_ADD(s, each_is_tried_once, 60);

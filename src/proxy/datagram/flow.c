@@ -10,9 +10,9 @@
 #include "proxy/core/proxy_datagram.h"
 #include "proxy/datagram/flow_private.h"
 
-/* Batches in one turn; answers at a time from which on a server is one that
- * sends many. */
-enum { FAIR_SHARE = 4, STREAM = 4 };
+/* Batches in one turn; in a longer one; answers at a time from which on a
+ * server is one that sends many. */
+enum { FAIR_SHARE = 4, LONG_SHARE = 16, STREAM = 4 };
 /* Bytes that pass each network in one piece: 576 (RFC 791, 3.1) without the
  * headers of IP, with options, and UDP. */
 enum { WHOLE = 576 - 60 - 8 };
@@ -453,15 +453,26 @@ flows_on_batch(struct listener *l, struct dgram_batch *b)
 		take_batch(f->flows, l, b);
 }
 
+/* A turn is to end with a socket for replies, which is opened when all
+ * datagrams were read: that is worth a longer turn, but for a while only if
+ * they come faster than they can be passed on. */
+static int
+share_of(const struct flows *fs, const struct listener *l)
+{
+	return dgram_reply_is_due(&l->replies) && fs->behind < LONG_SHARE
+	    ? LONG_SHARE
+	    : FAIR_SHARE;
+}
+
 /* The memory of the batch is shared, and nothing is received into it before all
  * of it was passed on. Returns whether that was all. */
 static bool
 take_from(struct flows *fs, struct listener *l, int fd, int most)
 {
 	struct frontend_core *f = fs->frontend;
-	int round, n = DGRAM_BATCH;
+	int rounds = share_of(fs, l), round, n = DGRAM_BATCH;
 
-	for (round = 0; round < FAIR_SHARE && n == DGRAM_BATCH; round++) {
+	for (round = 0; round < rounds && n == DGRAM_BATCH; round++) {
 		n = dump_receive(f->options.dump, fd, fs->batch, most);
 		l->alone = round == 0 && n == 1;
 		if (n > 0 && !listener_take(l, fs->batch))
