@@ -7,7 +7,7 @@
 Callgrind counts instructions; they are printed by directory of src, and library,
 beside those that doc/cost.md has, which are the last release's. --functions prints them
 by function. --calls prints the system calls of pen and other proxies, which strace
-counts. --write puts the instructions into doc/cost.md. A unit is run N and 3N times, in
+counts. --write puts the table into doc/cost.md, too. A unit is run N and 3N times, in
 processes of their own: what start and stop cost is not in the difference."""
 
 import argparse
@@ -32,11 +32,14 @@ UNITS = [
     Unit("udp_sticky", "-u -c 64", {
         "pen": rows.pen("-U"), "classic": rows.classic("-U"),
         "nginx": rows.nginx(1, "udp rcvbuf=4m", "")}),
-    Unit("udp", "-u -c 64", rows.UDP),
+    Unit("udp", "-u -c 64", {
+        name: how for name, how in rows.UDP.items() if name != "pen by client"}),
     Unit("dns", "-u -c 64", rows.DNS),
 ]
 CALLGRIND = "valgrind --quiet --tool=callgrind --callgrind-out-file={out}"
 STRACE = "strace --quiet=all -f -c -o {out}"
+PROXIES = {"pen": "pen", "classic": "Pen 0.34", "haproxy": "HAProxy",
+           "nginx": "nginx", "dnsdist": "dnsdist", "relay": "bare relay"}
 FEW = {CALLGRIND: 1000, STRACE: 250}
 PAGE = os.path.join(bench.HERE, "../../doc/cost.md")
 
@@ -148,20 +151,27 @@ def table(head, lines):
     return "".join("| " + " | ".join(line) + " |\n" for line in lines)
 
 
+TABLE = re.compile(r"(?:^\|.*\n)+", re.M)
+# the tables of the page, in their order
+INSTRUCTIONS, CALLS = range(2)
+
+
 def released():
     """(directory, unit) -> instructions in the last release."""
     with open(PAGE, encoding="utf-8") as f:
-        head, _, *lines = ([word.strip() for word in line.split("|")[1:-1]]
-                           for line in f if line.startswith("|"))
+        text = TABLE.findall(f.read())[INSTRUCTIONS]
+    head, _, *lines = ([word.strip() for word in line.split("|")[1:-1]]
+                       for line in text.splitlines())
     return {(line[0], unit): float(cell.replace(",", ""))
             for line in lines for unit, cell in zip(head[1:], line[1:])}
 
 
-def write(new):
+def write(which, new):
     with open(PAGE, encoding="utf-8") as f:
         text = f.read()
+    old = list(TABLE.finditer(text))[which]
     with open(PAGE, "w", encoding="utf-8") as f:
-        f.write(text[:text.index("| ")] + new)
+        f.write(text[:old.start()] + new + text[old.end():])
 
 
 def by_place(cost):
@@ -178,7 +188,7 @@ def print_instructions(costs, args):
     order = sorted({p for cost in places.values() for p, n in cost.items()
                     if n >= 0.5}, key=lambda p: (p == "all", p))
     if args.write:
-        write(table([""] + list(costs), [
+        write(INSTRUCTIONS, table([""] + list(costs), [
             [p] + [f"{places[name][p]:,.0f}" for name in costs] for p in order]))
         return
     before = released()
@@ -202,12 +212,14 @@ def print_functions(costs):
                 print(f"{n:10,.1f}  {place:20} {function}")
 
 
-def print_calls(costs):
+def print_calls(costs, args):
     """costs: unit -> proxy -> system call -> how often"""
-    proxies = list(dict.fromkeys(p for cost in costs.values() for p in cost))
-    text = table(["system calls"] + proxies, [
+    proxies = [p for p in PROXIES if any(p in cost for cost in costs.values())]
+    text = table([""] + [PROXIES[p] for p in proxies], [
         [name] + [f"{sum(cost[p].values()):.2f}" if p in cost else ""
                   for p in proxies] for name, cost in costs.items()])
+    if args.write:
+        write(CALLS, text)
     for name, cost in costs.items():
         text += f"\n{name}:\n\n" + table(["proxy", "calls"], [
             [p, ", ".join(f"{call} {n:.2f}" for call, n in counts.most_common()
@@ -229,8 +241,8 @@ def options():
     how.add_argument("--functions", action="store_true")
     how.add_argument("--calls", action="store_true")
     args = p.parse_args()
-    if args.write and (args.only or args.functions or args.calls):
-        p.error("--write is for the whole table of instructions")
+    if args.write and (args.only or args.functions):
+        p.error("--write is for a whole table")
     return args
 
 
@@ -248,7 +260,7 @@ def main():
                 for proxy in (unit.proxies if args.calls else ["pen"])}
         traced.stop(traced.server)
     if args.calls:
-        print_calls(costs)
+        print_calls(costs, args)
         return
     costs = {name: cost["pen"] for name, cost in costs.items()}
     if args.functions:

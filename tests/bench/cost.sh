@@ -3,14 +3,14 @@
 # space, beside what they cost in the last release.
 #
 #     sh tests/bench/cost.sh [--only UNIT,..] [--functions | --calls]
-#     sh tests/bench/cost.sh --write
+#     sh tests/bench/cost.sh --write [--calls]
 #
 # Callgrind counts instructions, so what else the machine does is without effect, and
 # 1 % is seen; doc/cost.md explains the table. --functions lists the functions of each
 # unit. --calls counts system calls instead, beside those of HAProxy, nginx, dnsdist
-# and Debian's pen. --write puts the instructions into doc/cost.md, for a release. PEN
-# names the program, else it is ./pen. Needs valgrind, or strace and the proxies; takes
-# some two minutes.
+# and Debian's pen. --write puts the table into doc/cost.md, for a release. PEN names
+# the program, else it is ./pen. Needs valgrind, or strace and the proxies; takes some
+# two minutes.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)
