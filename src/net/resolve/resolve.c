@@ -1,6 +1,7 @@
 /* resolve.c: getaddrinfo() for the start of the program. */
 #include "config.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <errno.h>
 #include <netdb.h>
@@ -177,6 +178,63 @@ resolve_take(struct resolved *r, const struct addrinfo *list, uint16_t port)
 	return r->count;
 }
 
+/* ---- addresses ---- */
+
+/* How many characters of a part of "127.1" are a number (inet_aton(3)); 0: it
+ * is none. */
+static size_t
+number_length(const char *part)
+{
+	size_t n = strspn(part, "0123456789");
+
+	if (part[0] == '0' && (part[1] == 'x' || part[1] == 'X'))
+		n = 2 + strspn(part + 2, "0123456789abcdefABCDEF");
+	return part[n] == '.' || part[n] == '\0' ? n : 0;
+}
+
+/* Whether it is nothing but numbers; *zero: one has a zero in front. */
+static bool
+is_numbers(const char *host, bool *zero)
+{
+	size_t n;
+
+	*zero = false;
+	for (;; host += n + 1) {
+		n = number_length(host);
+		if (n == 0)
+			return false;
+		*zero |= n > 1 && host[0] == '0';
+		if (host[n] == '\0')
+			return true;
+	}
+}
+
+/* 010.0.0.1 is 8.0.0.1 to getaddrinfo(3), and 10.0.0.1 to c-ares. */
+int
+resolve_address(
+    const char *host, uint16_t port, struct resolved *r, struct error *e)
+{
+	struct sockaddr_in in = { .sin_family = AF_INET };
+	bool zero;
+
+	if (addr_parse_ip(&r->addr[0], host, port) == 0) {
+		r->service[0].there = false;
+		r->of[0] = 0;
+		r->count = 1;
+		return 1;
+	}
+	if (!is_numbers(host, &zero))
+		return 0;
+	if (zero)
+		return error_set(e,
+		    "an IPv4 address has decimal numbers without leading "
+		    "zeros");
+	if (inet_aton(host, &in.sin_addr) == 0)
+		return 0;
+	resolve_add(r, (const struct sockaddr *)&in, sizeof(in), port, 0, NULL);
+	return 1;
+}
+
 int
 resolve_host(const char *host, uint16_t port, enum resolve_how how,
     struct resolved *r, struct error *e)
@@ -185,12 +243,9 @@ resolve_host(const char *host, uint16_t port, enum resolve_how how,
 	int rc;
 
 	resolved_init(r);
-	if (addr_parse_ip(&r->addr[0], host, port) == 0) {
-		r->service[0].there = false;
-		r->of[0] = 0;
-		r->count = 1;
-		return 0;
-	}
+	rc = resolve_address(host, port, r, e);
+	if (rc != 0)
+		return rc < 0 ? -1 : 0;
 	if (how == RESOLVE_NUMERIC)
 		return error_set(e,
 		    "names are looked up only at startup: use an IP address");

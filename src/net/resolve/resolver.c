@@ -187,13 +187,14 @@ resolver_ask(
     struct resolver *r, struct query *q, const char *host, uint16_t port)
 {
 	struct lookup *k = NULL;
+	int rc;
 
-	q->failed = q->partly = false;
+	q->partly = false;
 	resolved_fini(&q->result);
 	resolved_init(&q->result);
-	if (addr_parse_ip(&q->result.addr[0], host, port) == 0) {
-		q->result.service[0].there = false;
-		q->result.count = 1;
+	rc = resolve_address(host, port, &q->result, &q->error);
+	q->failed = rc < 0;
+	if (rc != 0) {
 		loop_soon(r->loop, &q->task);
 		return;
 	}

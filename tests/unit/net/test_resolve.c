@@ -88,6 +88,30 @@ START_TEST(numeric_hosts)
 	is_host("0.0.0.0", 1, "0.0.0.0:1");
 	is_host("::1", 443, "[::1]:443");
 	is_host("2001:db8::7", 0, "[2001:db8::7]:0");
+	is_host("10.1", 80, "10.0.0.1:80");
+	is_host("2130706433", 80, "127.0.0.1:80");
+}
+END_TEST
+
+/* To some programs 010 is 8, to others it is 10. */
+START_TEST(leading_zeros)
+{
+	static const char *const bad[] = { "010.0.0.1", "10.0.0.01", "0x7f.1",
+		"00", "0.0.0.09", "0x7f000001" };
+	unsigned i;
+
+	for (i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		ck_assert_msg(
+		    resolve_host(bad[i], 80, RESOLVE_NAMES, &r, &e) == -1,
+		    "\"%s\"", bad[i]);
+		ck_assert_str_eq(e.text,
+		    "an IPv4 address has decimal numbers without leading "
+		    "zeros");
+		ck_assert_uint_eq(r.count, 0);
+	}
+	ck_assert_int_eq(resolve_address("0x.test", 80, &r, &e), 0);
+	ck_assert_int_eq(resolve_address("01.test", 80, &r, &e), 0);
+	ck_assert_int_eq(resolve_address("1.2.3.256", 80, &r, &e), 0);
 }
 END_TEST
 
@@ -233,6 +257,7 @@ SUITE(test_resolve)
 	SUITE_ADD(s, numeric_only, 10);
 	SUITE_ADD(s, bad_ports, 20);
 	SUITE_ADD(s, numeric_hosts, 10);
+	SUITE_ADD(s, leading_zeros, 10);
 	SUITE_ADD(s, numbers_ask_nobody, 10);
 	SUITE_ADD(s, local_name, 30);
 	SUITE_ADD(s, bad_hosts, 60);

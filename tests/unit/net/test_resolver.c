@@ -233,6 +233,26 @@ START_TEST(names_are_found)
 }
 END_TEST
 
+/* No name server is asked about numbers, and all readers of them agree. */
+START_TEST(numbers_are_no_names)
+{
+	struct query shorter, zero, hex;
+
+	begin(SOON_MS);
+	ask(&shorter, "10.9");
+	ask(&zero, "010.0.0.9");
+	ask(&hex, "0xa.0.0.9");
+	wait_for_all();
+	ck_assert_int_eq(asked, 0);
+	ck_assert(!shorter.failed);
+	ck_assert(has(&shorter, "10.0.0.9:80"));
+	ck_assert(zero.failed && hex.failed);
+	ck_assert_ptr_nonnull(strstr(zero.error.text, "leading zeros"));
+	ck_assert_uint_eq(zero.result.count, 0);
+	end();
+}
+END_TEST
+
 START_TEST(names_are_not_there)
 {
 	struct query q;
@@ -353,6 +373,7 @@ SUITE(test_resolver)
 	Suite *s = suite_create("resolver");
 
 	SUITE_ADD(s, names_are_found, 30);
+	SUITE_ADD(s, numbers_are_no_names, 30);
 	SUITE_ADD(s, names_are_not_there, 30);
 	SUITE_ADD(s, half_an_answer, 30);
 	SUITE_ADD(s, silence, 30);
