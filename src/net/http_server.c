@@ -233,13 +233,24 @@ add_headers(struct evhttp_request *request, const char *type)
 		evhttp_add_header(out, always[i][0], always[i][1]);
 }
 
+/* evhttp takes "//readyz" for a host without a path, but a request that begins
+ * so has a path (RFC 9112, 3.2.1), which is that of no page. */
+static const char *
+path_of(struct evhttp_request *request)
+{
+	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
+	const char *path = uri != NULL ? evhttp_uri_get_path(uri) : NULL;
+
+	if (strncmp(evhttp_request_get_uri(request), "//", 2) == 0)
+		return "//";
+	return path != NULL && *path != '\0' ? path : "/";
+}
+
 static void
 on_request(struct evhttp_request *request, void *arg)
 {
 	struct http_exchange x = { arg, request,
 		http_server_client_of(arg, request) };
-	const struct evhttp_uri *uri = evhttp_request_get_evhttp_uri(request);
-	const char *path = uri != NULL ? evhttp_uri_get_path(uri) : NULL;
 	static const char denied[] = "access denied\n",
 			  hosts[] = "needs one Host header, which must name "
 				    "this host\n";
@@ -258,8 +269,8 @@ on_request(struct evhttp_request *request, void *arg)
 		      x.server, request, &who, loopback)) != 200)
 		http_reply(&x, status, "text/plain", hosts, sizeof(hosts) - 1);
 	else
-		x.server->pages.get(x.server->pages.arg, &x,
-		    path != NULL && *path != '\0' ? path : "/");
+		x.server->pages.get(
+		    x.server->pages.arg, &x, path_of(request));
 }
 
 unsigned

@@ -27,6 +27,8 @@ START_TEST(pages)
 	web_fixture_expect_status("/readyz", 200);
 	web_fixture_expect_status("/nothing", 404);
 	web_fixture_expect_status("/../etc/passwd", 404);
+	web_fixture_expect_status("//", 404);
+	web_fixture_expect_status("//metrics", 404);
 	web_fixture_expect_in(web_fixture_get("/metrics"),
 	    "\npen_connections_accepted_total 1\n");
 	web_fixture_expect_in(web_fixture_get("/metrics"),
@@ -131,6 +133,7 @@ START_TEST(readiness)
 	web_fixture_begin("blacklist", "100");
 	web_fixture_command("server 0 drain");
 	web_fixture_expect_status("/readyz", 503);
+	web_fixture_expect_status("//readyz", 404);
 	web_fixture_expect_status("/healthz", 200);
 	web_fixture_command("server 0 up");
 	web_fixture_expect_status("/readyz", 200);
