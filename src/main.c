@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <limits.h>
 #include <pwd.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -456,6 +457,8 @@ main(int argc, char **argv)
 	struct pen *p;
 	int status = 0;
 
+	/* a file that may not be larger costs lines, not the process */
+	signal(SIGXFSZ, SIG_IGN);
 	log_find_journal();
 	errors_init(&errors);
 	output_fill_standard_files();

@@ -259,6 +259,7 @@ penlogd_catch_signals(const struct penlogd *d, sigset_t *open)
 	sigaction(SIGHUP, &sa, NULL);
 	sigaction(SIGTERM, &sa, NULL);
 	sigaction(SIGINT, &sa, NULL);
+	signal(SIGXFSZ, SIG_IGN); /* lines are lost, as on a full disk */
 	if (d->path != NULL) /* a named pipe may get another reader */
 		signal(SIGPIPE, SIG_IGN);
 }

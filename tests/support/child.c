@@ -175,6 +175,16 @@ take_terminal(const char *name)
 		dup2(fd, i);
 }
 
+void
+child_limit_files(rlim_t most)
+{
+	struct rlimit r;
+
+	ck_assert_int_eq(getrlimit(RLIMIT_FSIZE, &r), 0);
+	r.rlim_cur = most < r.rlim_max ? most : r.rlim_max;
+	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &r), 0);
+}
+
 static void
 become(struct child *c, const struct start *s, const struct child_gifts *g)
 {

@@ -4,6 +4,7 @@
 #define PEN_TEST_CHILD_H
 
 #include <stdbool.h>
+#include <sys/resource.h>
 #include <sys/types.h>
 
 enum { CHILD_ARGS = 64 };
@@ -29,6 +30,9 @@ struct child {
 	const char *err;
 };
 
+/* No file that this process and new children write grows beyond `most` bytes,
+ * as of `ulimit -f`; RLIM_INFINITY: as large as the test may. */
+void child_limit_files(rlim_t most);
 /* Starts argv[0] (looked up in PATH); `argv` ends with NULL. Only standard
  * input (/dev/null) and outputs are handed on. */
 void child_start(struct child *c, const char *const argv[]);

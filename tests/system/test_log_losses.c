@@ -140,6 +140,25 @@ START_TEST(disk_is_full)
 }
 END_TEST
 
+/* A limit of the process (ulimit -f) is as a full disk: writing beyond it would
+ * send a signal that ends processes. */
+START_TEST(file_may_not_grow)
+{
+	const char *log = scratch("sessions");
+	long before;
+
+	child_limit_files(8192);
+	up(log);
+	child_limit_files(RLIM_INFINITY);
+	WAIT_FOR((visit(10), lost() > 0), SOON);
+	before = lost();
+	WAIT_FOR((visit(10), lost() > before), SOON);
+	ck_assert_int_eq(said(" session log lines dropped count="), 1);
+	ck_assert_int_eq(said("File too large"), 1);
+	down();
+}
+END_TEST
+
 /* ---- a pipe ---- */
 
 static char heard[4 << 20];
@@ -344,6 +363,7 @@ SUITE(test_log_losses)
 	Suite *s = suite_create("log_losses");
 
 	SUITE_ADD(s, disk_is_full, 60);
+	SUITE_ADD(s, file_may_not_grow, 60);
 	SUITE_ADD(s, reader_stops, 60);
 	SUITE_ADD(s, another_reader, 60);
 	SUITE_ADD(s, directory_goes, 60);

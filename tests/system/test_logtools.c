@@ -497,6 +497,21 @@ START_TEST(pipe_is_full)
 }
 END_TEST
 
+/* By a limit of the process (ulimit -f). */
+START_TEST(file_may_not_grow)
+{
+	struct penlogd p;
+
+	child_limit_files(8192);
+	penlogd_up(&p, ours("penlogd"), "small");
+	child_limit_files(RLIM_INFINITY);
+	WAIT_FOR(
+	    has_lost(&p, "10.0.0.1 - - [x] \"GET /many HTTP/1.1\" 1\n"),
+	    SOON);
+	penlogd_down(&p);
+}
+END_TEST
+
 #ifdef F_SETPIPE_SZ
 /* Each line that was read is one of these from its beginning, if not to its
  * end. */
@@ -633,6 +648,7 @@ SUITE(test_logtools)
 	SUITE_ADD(s, joins_and_opens_again, 30);
 	SUITE_ADD(s, obeys_in_a_flood, 30);
 	SUITE_ADD(s, pipe_is_full, 30);
+	SUITE_ADD(s, file_may_not_grow, 30);
 #ifdef F_SETPIPE_SZ
 	SUITE_ADD(s, pipe_is_full_for_a_moment, 30);
 #endif
