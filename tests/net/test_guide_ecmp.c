@@ -8,101 +8,32 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 #include <sys/socket.h>
-#include <unistd.h>
 
+#include "net/ecmp_fixture.h"
 #include "support/ctl.h"
 #include "support/dsrmany.h"
-#include "support/guide.h"
-#include "support/nginx.h"
 #include "support/suite.h"
 #include "support/wait.h"
 
 #define VIP "192.0.2.20"
 
-enum { SOON = 30000, SERVERS = 2, HOSTS = 50, DIRECTORS = 3 };
+enum { SOON = ECMP_SOON, CLIENTS = 50 };
 
-static const struct net_fixture_options network = { .servers = SERVERS + 1,
-	.two_directors = true,
-	.router = true };
 static struct guide guide = { .name = "ecmp" };
 static struct dsrmany many;
-static struct child router;
-
-static struct director {
-	enum net_fixture_place where;
-	const char *differs[7];
-	const char *ctl;
-	struct pen pen;
-	struct child bird, announcer;
-} directors[DIRECTORS] = {
-	{ .where = NET_FIXTURE_DIRECTOR },
-	{ .where = NET_FIXTURE_DIRECTOR2,
-	    .differs = { "192.0.2.11", "192.0.2.12", "192.0.2.31",
-		"192.0.2.32" } },
-	/* a host that could be a server */
-	{ .where = (enum net_fixture_place)(NET_FIXTURE_SERVER + SERVERS),
-	    .differs = { "192.0.2.11", "192.0.2.13", "192.0.2.31",
-		"192.0.2.33" } },
-};
 
 /* ---- hosts ---- */
-
-static void
-carry_out(enum net_fixture_place where, const char *lines)
-{
-	net_fixture_run(
-	    &guide.fixture, where, SOON, "sh", "-e", "-c", lines, NULL);
-}
-
-static void
-give_address(enum net_fixture_place where, int number)
-{
-	carry_out(where,
-	    text("ip addr flush dev eth0; ip addr flush dev lo\n"
-		 "ip addr add 192.0.2.%d/24 dev eth0\n",
-		number));
-}
-
-static void
-start_bird(struct child *c, enum net_fixture_place where, const char *lines)
-{
-	const char *conf = guide_path("/run/bird/bird.conf");
-
-	write_file(conf, lines);
-	net_fixture_run(&guide.fixture, where, SOON, child_find("bird"), "-p",
-	    "-c", conf, NULL);
-	net_fixture_start(&guide.fixture, where, c,
-	    (const char *[]){ child_find("bird"), "-f", "-c", conf, "-s",
-		guide_path("/run/bird/bird.ctl"), "-P",
-		guide_path("/run/bird/pid"), NULL });
-	WAIT_FOR(access(guide_path("/run/bird/bird.ctl"), F_OK) == 0, SOON);
-}
-
-static void
-prepare_router(void)
-{
-	guide_machine(&guide, "router-");
-	carry_out(NET_FIXTURE_ROUTER,
-	    "ip addr flush dev eth0; ip addr add 192.0.2.1/24 dev eth0");
-	net_fixture_set(&guide.fixture, NET_FIXTURE_ROUTER,
-	    "ipv4/fib_multipath_hash_policy", "1");
-	start_bird(&router, NET_FIXTURE_ROUTER,
-	    guide_quote("ecmp-bird.conf",
-		"these lines in bird.conf, and no change"));
-}
 
 static void
 prepare_servers(void)
 {
 	int i;
 
-	for (i = 0; i < SERVERS; i++) {
-		give_address(NET_FIXTURE_SERVER + i, 21 + i);
-		carry_out(NET_FIXTURE_SERVER + i,
+	for (i = 0; i < ECMP_SERVERS; i++) {
+		ecmp_carry_out(&guide, NET_FIXTURE_SERVER + i,
 		    guide_quote("dsr.conf", "On each server, at each boot"));
-		carry_out(NET_FIXTURE_SERVER + i,
+		ecmp_carry_out(&guide, NET_FIXTURE_SERVER + i,
 		    "ip addr add " NET_FIXTURE_VIP6 "/128 dev lo nodad\n"
 		    "ip route add default via 192.0.2.1\n");
 		dsrmany_serve_at(&guide.fixture, (unsigned)i, VIP);
@@ -112,45 +43,36 @@ prepare_servers(void)
 	}
 }
 
-/* The files as they stand, with the addresses of this host. */
-static void
-start_director(int i)
+static const char *
+at_boot(void)
 {
-	struct director *d = &directors[i];
-	const char *script;
-
-	guide_machine(&guide, text("d%d-", i));
-	guide_differs(d->differs);
-	give_address(d->where, 11 + i);
-	carry_out(
-	    d->where, guide_quote("dsr.conf", "On this host, at each boot:"));
-	guide_start_at(&guide, &d->pen, d->where);
-	d->ctl = guide_path("/run/pen-ecmp/ctl");
-	start_bird(&d->bird, d->where, guide_text("ecmp-bird.conf"));
-	script = guide_path("/etc/pen/ecmp-announce.sh");
-	write_file(script, guide_text("ecmp-announce.sh"));
-	net_fixture_start(&guide.fixture, d->where, &d->announcer,
-	    (const char *[]){ "/bin/sh", script, NULL });
+	return guide_quote("dsr.conf", "On this host, at each boot:");
 }
 
 static const char *
-ask(const struct director *d, const char *line)
+bird(void)
 {
-	return net_fixture_run(&guide.fixture, d->where, SOON, ctl_client(),
-	    d->ctl, line, NULL);
+	return guide_text("ecmp-bird.conf");
+}
+
+static const char *
+ask(int host, const char *line)
+{
+	guide_machine(&guide, text("d%d-", host));
+	return net_fixture_run(&guide.fixture, ecmp_hosts[host].where, SOON,
+	    ctl_client(), guide_path("/run/pen-ecmp/ctl"), line, NULL);
 }
 
 /* ---- paths ---- */
 
 /* Whether the router has exactly those. */
 static bool
-has_paths(const bool wanted[DIRECTORS])
+has_paths(const bool wanted[ECMP_HOSTS])
 {
-	const char *route = net_fixture_run(&guide.fixture, NET_FIXTURE_ROUTER,
-	    SOON, "ip", "route", "show", VIP, NULL);
+	const char *route = ecmp_routes(&guide, VIP);
 	int i;
 
-	for (i = 0; i < DIRECTORS; i++)
+	for (i = 0; i < ECMP_HOSTS; i++)
 		if ((strstr(route, text("via 192.0.2.%d ", 31 + i)) != NULL) !=
 		    wanted[i])
 			return false;
@@ -160,7 +82,7 @@ has_paths(const bool wanted[DIRECTORS])
 static void
 wait_paths(bool first, bool second, bool third)
 {
-	const bool wanted[DIRECTORS] = { first, second, third };
+	const bool wanted[ECMP_HOSTS] = { first, second, third };
 	long long began = wait_now_ms();
 
 	WAIT_FOR(has_paths(wanted), SOON);
@@ -178,16 +100,17 @@ open_flows(void)
 	dsrmany_init(&many, &guide.fixture, NULL);
 	for (i = 0; i < n; i++)
 		dsrmany_add(&many, SOCK_STREAM,
-		    text("192.168.200.%u", 100 + i % HOSTS), VIP, DSRMANY_PORT);
+		    text("192.168.200.%u", 100 + i % CLIENTS), VIP,
+		    DSRMANY_PORT);
 	dsrmany_wait_known(&many, SOON);
-	for (i = 0; i < SERVERS; i++)
+	for (i = 0; i < ECMP_SERVERS; i++)
 		ck_assert_uint_gt(dsrmany_count(&many, (int)i), 0);
 }
 
 static long
-forwarded(const struct director *d)
+forwarded(int host)
 {
-	return report_number(ask(d, "dsr"), "forwarded");
+	return report_number(ask(host, "dsr"), "forwarded");
 }
 
 /* All connections are as they were, at the server that they began at. */
@@ -200,52 +123,42 @@ expect_all(const char *when)
 		dsrmany_ask(&many, i);
 	ck_assert_uint_eq(dsrmany_wait_answers(&many, SOON), 0);
 	for (i = 0; i < many.count; i++)
-		lost += many.one[i].fate != DSRMANY_GOES_ON ||
-		    many.one[i].moved;
+		lost +=
+		    many.one[i].fate != DSRMANY_GOES_ON || many.one[i].moved;
 	printf("%s: %u of %u broken or moved\n", when, lost, many.count);
 	ck_assert_uint_eq(lost, 0);
 }
 
 START_TEST(three_directors)
 {
-	static const char *const programs[] = { "bird", "birdc", "sysctl" };
-	size_t i;
-
-	for (i = 0; i < sizeof(programs) / sizeof(*programs); i++)
-		NEED_PROGRAM(programs[i]);
-	if (geteuid() != 0)
-		SKIP("BIRD needs root");
-	NEED_NET_FIXTURE(&guide.fixture, &network);
-	net_fixture_more_clients(&guide.fixture, "192.168.200", HOSTS);
+	NEED_ECMP(&guide);
+	net_fixture_more_clients(&guide.fixture, "192.168.200", CLIENTS);
 	prepare_servers();
-	prepare_router();
-	start_director(0);
-	start_director(1);
+	ecmp_start(&guide, 0, at_boot, bird);
+	ecmp_start(&guide, 1, at_boot, bird);
 	wait_paths(true, true, false);
 	open_flows();
-	ck_assert_int_gt(forwarded(&directors[0]), 0);
-	ck_assert_int_gt(forwarded(&directors[1]), 0);
-	start_director(2);
+	ck_assert_int_gt(forwarded(0), 0);
+	ck_assert_int_gt(forwarded(1), 0);
+	ecmp_start(&guide, 2, at_boot, bird);
 	wait_paths(true, true, true);
 	expect_all("one added");
-	ck_assert_int_gt(forwarded(&directors[2]), 0);
-	child_stop(&directors[0].pen.child, SIGKILL);
+	ck_assert_int_gt(forwarded(2), 0);
+	child_stop(&ecmp_hosts[0].pen.child, SIGKILL);
 	wait_paths(false, true, true);
 	expect_all("one killed");
 	/* it withdraws first: the router has no path to a pen that is gone */
-	ck_assert_int_eq(kill(directors[1].pen.child.pid, SIGQUIT), 0);
+	ck_assert_int_eq(kill(ecmp_hosts[1].pen.child.pid, SIGQUIT), 0);
 	wait_paths(false, false, true);
 	expect_all("one stopping");
 	/* without servers the address is not reachable at all */
-	ask(&directors[2], "server 0 maint; server 1 maint");
+	ask(2, "server 0 maint; server 1 maint");
 	wait_paths(false, false, false);
-	ask(&directors[2], "server 0 up; server 1 up");
+	ask(2, "server 0 up; server 1 up");
 	wait_paths(false, false, true);
 	expect_all("servers are back");
 	dsrmany_close_all(&many);
-	for (i = 0; i < DIRECTORS; i++)
-		child_stop(&directors[i].announcer, SIGKILL);
-	net_fixture_down(&guide.fixture);
+	ecmp_down(&guide);
 }
 END_TEST
 

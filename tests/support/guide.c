@@ -179,7 +179,9 @@ guide_start_at(struct guide *g, struct pen *pen, enum net_fixture_place where)
 {
 	const char *file = guide_path(text("/etc/pen/%s.conf", g->name));
 
-	write_file(file, guide_text(text("%s.conf", g->name)));
+	write_file(file,
+	    text("%s%s", guide_text(text("%s.conf", g->name)),
+		g->more != NULL ? guide_path(g->more) : ""));
 	net_fixture_enter(&g->fixture, where);
 	check(file);
 	pen_start(pen, "-f", "-F", file, NULL);

@@ -16,6 +16,7 @@
 
 struct guide {
 	const char *name; /* of the file, without ".conf" */
+	const char *more; /* lines after those of the file; NULL: none */
 	struct net_fixture fixture;
 	struct pen pen;
 };
