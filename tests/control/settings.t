@@ -220,6 +220,12 @@ ask x = server 0: x
 ~ timeout 7
 ~ no keepalive
 ~ tcp_nodelay
+> show stat
+< error: show: no "stat" (did you mean servers long?)
+> show sess
+< error: show: no "sess" (did you mean connections?)
+> show colours
+< error: show: expects settings
 > show settings json
 ~ "timeout":7
 ~ "idle_timeout":600

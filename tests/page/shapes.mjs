@@ -74,6 +74,30 @@ async function thousand(page, expect) {
   expect(await rows.count() === 1000, 'all can be shown');
 }
 
+// An error of the page's own script is called so, not a silence of pen; the
+// next status that it can show ends it.
+async function fault(page, expect) {
+  let broken = true;
+
+  page.removeAllListeners('console');
+  await page.unrouteAll({ behavior: 'ignoreErrors' });
+  await page.route('**/status.json', async (route) => {
+    const status = await (await route.fetch()).json();
+
+    if (broken)
+      status.servers = null;
+    await route.fulfill({ json: status });
+  });
+  await page.waitForFunction(() => /^This page has a fault/.test(
+    document.querySelector('#verdict-text').textContent));
+  expect(/Reload/.test(await page.locator('#verdict-more').innerText()),
+    'and what to do');
+  expect(await page.locator('#fresh').textContent() === 'live', 'pen answers');
+  broken = false;
+  await page.waitForFunction(() => !/fault/.test(
+    document.querySelector('#verdict-text').textContent));
+}
+
 export async function shapes({ given, expect, open }) {
   const page = await open({ viewport: { width: 1280, height: 800 } });
   let n = 0, long = false;
@@ -101,5 +125,6 @@ export async function shapes({ given, expect, open }) {
     if (n === 60) await sixty(page, expect);
     if (n === 1000) await thousand(page, expect);
   }
+  await fault(page, expect);
   await page.unrouteAll({ behavior: 'ignoreErrors' });
 }

@@ -192,7 +192,7 @@ START_TEST(what_has_no_effect_is_reported)
 	    "defaults: no service begins after it, so its settings have no "
 	    "effect\n"));
 	write_file(conf,
-	    text("defaults\nqueue 5\nservice default\ndummy\nlisten %s\n%s",
+	    text("defaults\nretry 5\nservice default\ndummy\nlisten %s\n%s",
 		web.text, services("", "")));
 	said = run("--check", 0);
 	ck_assert_ptr_nonnull(strstr(said,
@@ -201,9 +201,48 @@ START_TEST(what_has_no_effect_is_reported)
 		conf)));
 	/* settings of the process need none */
 	write_file(conf,
-	    text("defaults\nqueue 5\n%s\nservice default\nweb %s\n",
+	    text("defaults\nretry 5\n%s\nservice default\nweb %s\n",
 		services("", ""), web.text));
 	ck_assert_str_eq(run("--check", 0), "");
+	backend_stop(&back);
+}
+END_TEST
+
+/* A line of "defaults" is for services of several kinds: it is reported once,
+ * if none of them has a use for it. */
+START_TEST(lines_of_use_for_some)
+{
+	static const char web_and_dns[] =
+	    "service web\nlisten %s\nserver 0 address 127.0.0.1 port %d\n"
+	    "service syslog\nudp\nlisten %s\n"
+	    "server 0 address 127.0.0.1 port %d\n"
+	    "service more\nudp\nlisten %s\n"
+	    "server 0 address 127.0.0.1 port %d\n";
+	const char *sections;
+
+	prepare();
+	sections = text(web_and_dns, front[0].text, back.at.port, front[1].text,
+	    back.at.port, front[2].text, back.at.port);
+	write_file(conf,
+	    text(
+		"defaults\nidle_timeout 300\nkeepalive_time 30\n%s", sections));
+	ck_assert_str_eq(run("--check", 0), "");
+	/* in a section of its own it is not for others */
+	write_file(conf, text("%sidle_timeout 300\n", sections));
+	ck_assert_ptr_nonnull(strstr(run("--check", 0),
+	    text("service more: %s:12: idle_timeout has no effect with udp or "
+		 "dsr_if\n",
+		conf)));
+	write_file(
+	    conf, text("defaults\nqueue 5\nhttp_errors 3\n%s", sections));
+	ck_assert_int_eq(count_in(run("--check", 0), "has no effect"), 2);
+	ck_assert_ptr_nonnull(strstr(child_err(&c),
+	    text("service web: %s:2: queue has no effect while no server has "
+		 "a max or hard\n",
+		conf)));
+	ck_assert_ptr_nonnull(strstr(child_err(&c),
+	    text("service web: %s:3: http_errors has no effect without http",
+		conf)));
 	backend_stop(&back);
 }
 END_TEST
@@ -282,6 +321,7 @@ SUITE(test_defaults)
 
 	SUITE_ADD(s, lines_once, 60);
 	SUITE_ADD(s, while_it_serves, 120);
+	SUITE_ADD(s, lines_of_use_for_some, 60);
 	SUITE_ADD(s, what_has_no_effect_is_reported, 60);
 	SUITE_ADD(s, errors_have_lines, 60);
 	SUITE_ADD(s, variables, 60);

@@ -139,12 +139,34 @@ run_help(struct call *c, struct error *e)
 	return 0;
 }
 
+/* What HAProxy shows under these words. */
+static const char *
+find_shown(const char *word)
+{
+	static const char *const shown[][2] = { { "stat", "servers long" },
+		{ "info", "statistics" }, { "sess", "connections" },
+		{ "servers", "servers" }, { "backend", "services" },
+		{ "table", "recent" }, { "acl", "acls" }, { "ssl", "certs" },
+		{ "map", "route" }, { "env", "show settings" } };
+	size_t i;
+
+	for (i = 0; i < sizeof(shown) / sizeof(shown[0]); i++)
+		if (strncmp(shown[i][0], word, strlen(shown[i][0])) == 0)
+			return shown[i][1];
+	return NULL;
+}
+
 static int
 run_show(struct call *c, struct error *e)
 {
 	struct fields f;
+	const char *word = c->words->count > 0 ? c->words->word[0] : "",
+		   *near = find_shown(word);
 
-	if (c->words->count != 1 || strcmp(c->words->word[0], "settings") != 0)
+	if (near != NULL)
+		return error_set(
+		    e, "no \"%.100s\" (did you mean %s?)", word, near);
+	if (c->words->count != 1 || strcmp(word, "settings") != 0)
 		return error_set(e, "expects %s", c->row->args);
 	if (!c->reply->json) {
 		setting_print_all(c->draft, c->plan, &c->reply->out);

@@ -151,6 +151,17 @@ origin_of_own(const struct plan *p, const char *name)
 	return o != NULL && !o->inherited ? o->text : NULL;
 }
 
+bool
+origin_is_shared(
+    const struct plan *a, const struct plan *b, const char *setting)
+{
+	const struct setting_origin *x = origin_find(a, setting),
+				    *y = origin_find(b, setting);
+
+	return x != NULL && y != NULL && x->inherited && y->inherited &&
+	    text_equal(x->text, y->text);
+}
+
 /* `name` is that of a row. */
 static int
 origin_set(struct plan *p, const char *name, const char *text)

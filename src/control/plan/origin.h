@@ -20,6 +20,9 @@ void origin_warn_twice(
 
 /* Whether the option or line that has set it is known. */
 bool origin_is_there(const struct plan *p, const char *setting);
+/* Whether both services have it from one line of a section "defaults". */
+bool origin_is_shared(
+    const struct plan *a, const struct plan *b, const char *setting);
 /* What an error about the setting begins with: its origin, which is the plan's,
  * or its name alone. */
 const char *origin_name(const struct plan *p, const char *setting);

@@ -1,23 +1,16 @@
-/* warnings.c: which warnings there are, and which of them are new. */
+/* warnings.c: settings without effect, and what looks like a mistake. */
 #include "config.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/log.h"
 #include "control/value/access.h"
-#include "control/apply/apply.h"
-#include "control/value/choices.h"
-#include "control/apply/direct.h"
 #include "control/verify/warnings_private.h"
 #include "control/plan/origin.h"
 #include "control/answer/reply.h"
-#include "pool/balance.h"
 
-/* Lines of one change, as there may be thousands of servers. */
+/* More are not logged at once. */
 enum { LINES_MAX = 100 };
-
-/* ---- clients ---- */
 
 /* A start may be before its servers, which come by commands. */
 static void
@@ -130,6 +123,7 @@ print_settings(
     const struct warnings_scope *w, const struct plan *p, struct buffer *text)
 {
 	warnings_print_needs(w->all, p, text);
+	warnings_print_shares(p, text);
 }
 
 static void
@@ -158,18 +152,27 @@ print_process(
 		print_of_process(p, text);
 }
 
+static void
+print_same(
+    const struct warnings_scope *w, const struct plan *p, struct buffer *text)
+{
+	if (p == w->now)
+		warnings_print_twins(w, text);
+}
+
 static const struct {
 	uint64_t on;
 	void (*print)(const struct warnings_scope *w, const struct plan *p,
 	    struct buffer *text);
 } parts[] = {
 	{ (CHANGED_ALL & ~CHANGED_SERVERS) | CHANGED_HOSTS |
-		CHANGED_SERVER_TLS | CHANGED_SERVER_CHECK,
+		CHANGED_SERVER_TLS | CHANGED_SERVER_CHECK | CHANGED_LIMITS |
+		CHANGED_FORWARD,
 	    print_settings },
 	{ CHANGED_ALL & ~CHANGED_SERVER, warnings_print_servers },
 	{ (CHANGED_ALL & ~CHANGED_SERVERS) | CHANGED_HOSTS, print_clients },
 	{ CHANGED_ALL & ~CHANGED_OF_SERVICE, print_process },
-	{ CHANGED_HOSTS, warnings_print_twins },
+	{ CHANGED_HOSTS, print_same },
 };
 
 static void

@@ -13,6 +13,9 @@ void warnings_print(
 /* Of these, the settings that have no effect without another one. */
 void warnings_print_needs(
     const struct plan *all, const struct plan *p, struct buffer *text);
+/* Those about addresses that another program has, and about connections that
+ * descriptors and limits leave for each service. */
+void warnings_print_shares(const struct plan *p, struct buffer *text);
 /* Whether slow_start has an effect: the algorithm has shares. */
 bool warnings_has_shares(const struct plan *p);
 /* Takes out of `now` the lines that `old` has, too. */

@@ -7,7 +7,6 @@
 #include "control/apply/apply.h"
 #include "control/apply/checks.h"
 #include "control/apply/direct.h"
-#include "control/apply/shares.h"
 #include "control/verify/warnings.h"
 #include "control/plan/check_plan.h"
 #include "control/plan/origin.h"
@@ -16,7 +15,6 @@
 #include "control/plan/setting.h"
 #include "control/plan/table.h"
 #include "control/verify/transparent.h"
-#include "net/sock.h"
 #include "pool/balance.h"
 
 bool
@@ -28,20 +26,33 @@ warnings_has_shares(const struct plan *p)
 }
 
 enum need {
+	NEED_WORKERS,
+	NEED_NAMES,
+	NEED_UNIX_LISTENER,
+	NEED_UNIX_PAGES,
 	NEED_STICKY,
 	NEED_HASH,
 	NEED_SHARES,
 	NEED_LEVELS,
+	NEED_MAX,
 	NEED_CONNECTIONS,
+	NEED_KEEPALIVE,
+	NEED_LONGER_IDLE,
+	NEED_QUIET_END,
 	NEED_PEEKING,
 	NEED_SERVERS,
 	NEED_HTTP,
 	NEED_REQUEST_LOG,
 	NEED_SESSION_LOG,
 	NEED_LOG,
+	NEED_FORMAT,
+	NEED_REQUEST_FORMAT,
 	NEED_NOT_TRANSPARENT,
 	NEED_NO_DIRECTOR,
 	NEED_DIRECTOR,
+	NEED_DSR_FLOWS,
+	NEED_ANNOUNCE,
+	NEED_TUNNEL,
 	NEED_PAGES,
 	NEED_UDP,
 	NEED_FLOWS,
@@ -60,8 +71,66 @@ enum need {
 	NEED_VERIFIED,
 	NEED_UPSTREAM_CERT,
 	NEED_CHECKS,
+	NEED_DOWN,
 	NEEDS
 };
+
+static bool
+is_a_path(const char *at)
+{
+	return at != NULL && addr_is_unix_text(at);
+}
+
+static bool
+listens_on_paths(const struct plan *p)
+{
+	unsigned i;
+
+	for (i = 0; i < p->listen.count; i++)
+		if (p->listen.entry[i].at.u.sa.sa_family == AF_UNIX)
+			return true;
+	return false;
+}
+
+/* What servers have: a name that is looked up, limits, tunnels. */
+static void
+find_server_needs(const struct plan *p, bool has[NEEDS])
+{
+	const struct server_plan *s;
+	unsigned i;
+
+	has[NEED_NAMES] = has[NEED_MAX] = false;
+	has[NEED_TUNNEL] = p->config->dsr.forward == SERVER_FORWARD_TUNNEL ||
+	    !direct_is_wanted(p);
+	for (i = 0; (s = plan_slot(p, i)) != NULL; i++) {
+		if (s->host == NULL)
+			continue;
+		has[NEED_NAMES] |= plan_server_has_name(s);
+		has[NEED_MAX] |=
+		    s->set.soft > 0 || s->set.hard > 0 || s->service.there;
+		has[NEED_TUNNEL] |= s->set.forward == SERVER_FORWARD_TUNNEL;
+	}
+}
+
+/* What a journal gets has all fields, and no format. */
+static bool
+is_formatted(const char *to)
+{
+	return to == NULL || strcmp(to, "journal") != 0;
+}
+
+static void
+find_log_needs(const struct plan *all, const struct plan *p, bool has[NEEDS])
+{
+	const char *requests = apply_log_requests_to(p);
+
+	has[NEED_REQUEST_LOG] = requests != NULL;
+	has[NEED_REQUEST_FORMAT] = is_formatted(requests);
+	/* whether it will be in the foreground is not known to --check */
+	has[NEED_SESSION_LOG] = apply_log_sessions_are_wanted(all, p);
+	has[NEED_FORMAT] = is_formatted(apply_log_sessions_to(all, p));
+	has[NEED_LOG] = has[NEED_SESSION_LOG] || has[NEED_REQUEST_LOG];
+}
 
 /* Which of them a plan has. What TLS with clients needs does not count without
  * it: that is an error, see tls_config_check.c, or another line. */
@@ -75,26 +144,38 @@ find_needs(const struct plan *all, const struct plan *p, bool has[NEEDS])
 	bool director = direct_is_wanted(p), dns = f->dns.on;
 	bool udp = f->udp.on || director, no_tls = !tls_settings_serve(t);
 
+	find_server_needs(p, has);
+	find_log_needs(all, p, has);
+	has[NEED_WORKERS] = all->process->workers != 1;
+	has[NEED_UNIX_LISTENER] = listens_on_paths(p);
+	has[NEED_UNIX_PAGES] = is_a_path(all->process->web);
 	has[NEED_STICKY] = p->config->pool.sticky;
 	has[NEED_HASH] = b == &balance_hash;
 	has[NEED_SHARES] = warnings_has_shares(p);
-	has[NEED_LEVELS] = b == &balance_prio ||
-	    plan_slot(p, SLOT_EMERGENCY)->host != NULL;
+	has[NEED_LEVELS] =
+	    b == &balance_prio || plan_slot(p, SLOT_EMERGENCY)->host != NULL;
 	/* queries are answered by TCP, too */
 	has[NEED_CONNECTIONS] = !director && (!f->udp.on || dns);
+	/* without them the line is another one */
+	has[NEED_MAX] |= !has[NEED_CONNECTIONS];
+	has[NEED_KEEPALIVE] = f->keepalive || !has[NEED_CONNECTIONS];
+	has[NEED_LONGER_IDLE] = f->idle_timeout_ms == 0 ||
+	    (f->half_timeout_ms > 0 &&
+		f->half_timeout_ms < f->idle_timeout_ms) ||
+	    !has[NEED_CONNECTIONS];
+	has[NEED_QUIET_END] = f->end.quiet != QUIET_END_NONE || f->dummy ||
+	    !has[NEED_CONNECTIONS];
 	has[NEED_PEEKING] = f->peek || p->routes != NULL ||
 	    f->http.sticky[0] != '\0' || !has[NEED_CONNECTIONS];
 	/* the dummy server answers by itself */
 	has[NEED_SERVERS] = !f->dummy;
 	has[NEED_HTTP] = f->http.on;
-	has[NEED_REQUEST_LOG] = apply_log_requests_to(p) != NULL;
-	/* whether it will be in the foreground is not known to --check */
-	has[NEED_SESSION_LOG] = apply_log_sessions_are_wanted(all, p);
-	has[NEED_LOG] = has[NEED_SESSION_LOG] || has[NEED_REQUEST_LOG];
 	/* connections opened in advance have no client yet */
 	has[NEED_NOT_TRANSPARENT] = !transparent_is_wanted(p);
 	has[NEED_NO_DIRECTOR] = !director;
 	has[NEED_DIRECTOR] = director;
+	has[NEED_DSR_FLOWS] = p->config->dsr.flows > 0 || !director;
+	has[NEED_ANNOUNCE] = p->config->dsr.announce || !director;
 	has[NEED_PAGES] = all->process->web != NULL;
 	has[NEED_UDP] = udp;
 	/* each query is balanced by itself */
@@ -120,6 +201,9 @@ find_needs(const struct plan *all, const struct plan *p, bool has[NEEDS])
 	has[NEED_VERIFIED] = t->upstream_verify;
 	has[NEED_UPSTREAM_CERT] = t->upstream_cert != NULL;
 	has[NEED_CHECKS] = check_plan_is_wanted(p);
+	/* these mark servers down, too */
+	has[NEED_DOWN] =
+	    has[NEED_CHECKS] || director || p->config->start_unresolved;
 }
 
 /* What settings need to have an effect, and the warning without it. A setting
@@ -128,29 +212,48 @@ static const struct {
 	enum need need;
 	const char *why, *settings;
 } needs[] = {
+	{ NEED_WORKERS, "without workers", "workers_by worker_watchdog" },
+	{ NEED_NAMES, "while no server has a name",
+	    "resolver resolve_interval start_unresolved" },
+	{ NEED_UNIX_LISTENER, "without a Unix socket in listen",
+	    "listen_mode" },
+	{ NEED_UNIX_PAGES, "unless web is a Unix socket", "web_mode" },
 	{ NEED_STICKY, "while clients are not remembered",
-	    "tracking clients_max sticky_prefix6" },
+	    "tracking clients_max sticky_prefix6 failback" },
 	{ NEED_HASH, "without hash", "hash_prefix6" },
 	{ NEED_SHARES, "with roundrobin or hash", "slow_start" },
 	{ NEED_CONNECTIONS, "with udp or dsr_if",
 	    "queue retry peek peek_wait http http_status http_sticky rate_up "
 	    "request_log rate_down sndbuf rcvbuf keepalive keepalive_time "
 	    "keepalive_interval keepalive_count user_timeout idlers log "
-	    "proxy_protocol conn_rate client_limit_action" },
+	    "proxy_protocol conn_rate client_limit_action retry_requests "
+	    "hello_timeout idle_timeout half_timeout linger buffer "
+	    "tcp_nodelay tcp_fastclose splice pending_max accept_max backlog "
+	    "quiet_end quiet_time max_age" },
+	{ NEED_KEEPALIVE, "without keepalive",
+	    "keepalive_time keepalive_interval keepalive_count" },
+	{ NEED_LONGER_IDLE, "with a shorter idle_timeout", "half_timeout" },
+	{ NEED_QUIET_END, "with quiet_end none", "quiet_time" },
+	{ NEED_MAX, "while no server has a max or hard", "queue" },
 	{ NEED_PEEKING, "without peek or route", "peek_wait" },
 	{ NEED_SERVERS, "with dummy",
 	    "http http_status session_log log_format log_sample "
-	    "request_log accept_proxy" },
+	    "request_log accept_proxy proxy_protocol timeout retry "
+	    "retry_requests tries queue idlers peek peek_wait buffer "
+	    "rate_down rate_up half_timeout linger pending_max "
+	    "tcp_fastclose max_age" },
 	{ NEED_HTTP, "without http (-H)",
 	    "forwarded http_forwarded redirect_https http_connect "
 	    "http_errors http_request_id http_sticky observe request_log" },
 	{ NEED_REQUEST_LOG, "without request_log", "request_format" },
 	{ NEED_SESSION_LOG, "without session_log", "log_format" },
+	{ NEED_FORMAT, "with session_log journal", "log_format" },
+	{ NEED_REQUEST_FORMAT, "with request_log journal", "request_format" },
 	{ NEED_LOG, "without session_log or request_log", "log_sample" },
 	{ NEED_NOT_TRANSPARENT, "with transparent", "idlers" },
 	{ NEED_NO_DIRECTOR, "with dsr_if",
 	    "session_log log_format log_sample transparent "
-	    "accept_proxy" },
+	    "accept_proxy timeout" },
 	{ NEED_PAGES, "without web", "web_acl web_host" },
 	{ NEED_UDP, "without udp", "udp_timeout udp_responses udp_requests" },
 	{ NEED_UDP, "without udp or dns", "udp_proxy udp_fail udp_pmtu" },
@@ -182,81 +285,17 @@ static const struct {
 	    "dsr_udp_timeout dsr_announce dsr_announce_refresh "
 	    "dsr_standby dsr_fast_path "
 	    "dsr_forward dsr_gateway tarpit_acl" },
+	{ NEED_DSR_FLOWS, "with dsr_flows 0",
+	    "dsr_tcp_timeout dsr_fin_timeout dsr_udp_timeout" },
+	{ NEED_ANNOUNCE, "without dsr_announce", "dsr_announce_refresh" },
+	{ NEED_TUNNEL, "without dsr_forward tunnel", "dsr_gateway" },
 	{ NEED_CHECKS, "without check",
 	    "check_interval check_interval_down check_timeout check_rise "
 	    "check_fall check_port check_lazy check_initial checks_max panic "
 	    "on_up" },
+	{ NEED_DOWN, "without check", "on_down" },
 	{ NEED_LEVELS, "without prio or emergency", "on_up" },
 };
-
-static void
-print_families(const struct plan *p, struct buffer *text)
-{
-	char at[ADDR_TEXT_MAX];
-	unsigned i;
-
-	for (i = 0; i < p->listen.count; i++)
-		if (p->listen.entry[i].v4_taken)
-			reply_add(text,
-			    "listen %s: takes IPv6 only, because another "
-			    "program has the port for IPv4 (v6only in the "
-			    "list is the same)\n",
-			    addr_format(&p->listen.entry[i].at, at));
-}
-
-/* With so few connections that are its own, a service may stand still while
- * others have many clients. */
-enum { SMALL_SHARE = 8 };
-
-/* What descriptors leave for all services, and for each. */
-static void
-print_descriptors(const struct plan *p, struct buffer *text)
-{
-	unsigned long long workers = p->process->workers > 1
-	    ? (unsigned long long)p->process->workers
-	    : 1;
-	size_t limit = sock_fd_limit();
-	uint64_t max = p->process->conn_max_all, room;
-	struct shares s;
-
-	shares_find(&s, p, limit * workers);
-	room = shares_room(&s, p);
-	if (s.count < 2 || room == max)
-		return;
-	if (max > 0)
-		reply_add(text,
-		    "%.400s: all services together have %llu connections only, "
-		    "with %zu descriptors\n",
-		    origin_name(p, "conn_max_all"), (unsigned long long)room,
-		    limit);
-	if (room / (2 * s.count) < SMALL_SHARE)
-		reply_add(text,
-		    "%u services have %llu connections together, and each is "
-		    "sure of %llu only, with %zu descriptors: raise their "
-		    "limit (ulimit -n, LimitNOFILE)\n",
-		    s.count, (unsigned long long)room,
-		    (unsigned long long)(room + 2 * s.count - 1) /
-			(2 * s.count),
-		    limit);
-}
-
-/* Services that have no share may be left without a connection. */
-static void
-print_shares(const struct plan *p, struct buffer *text)
-{
-	uint64_t max = p->process->conn_max_all;
-	unsigned n = max > 0 ? shares_count(p) : 1;
-
-	if (n == 0)
-		reply_add(text,
-		    "%.400s has no effect with udp or dsr_if\n",
-		    origin_name(p, "conn_max_all"));
-	else if (max > 0 && max < n)
-		reply_add(text,
-		    "%.400s keeps no share for %u services: it is less than "
-		    "their number\n",
-		    origin_name(p, "conn_max_all"), n);
-}
 
 /* Whether a server is checked by the check for all on the port that clients
  * use, with TLS. */
@@ -296,6 +335,55 @@ is_for_others(const struct plan *p, const struct command *row)
 	    (row->flags & ROW_FIRST && p->name == NULL);
 }
 
+/* Whether `settings`, a list with blanks, has that one. */
+static bool
+is_listed(const char *settings, const char *name)
+{
+	size_t n = strlen(name);
+	const char *at;
+
+	for (at = settings; (at = strstr(at, name)) != NULL; at += n)
+		if ((at == settings || at[-1] == ' ') &&
+		    (at[n] == ' ' || at[n] == '\0'))
+			return true;
+	return false;
+}
+
+/* Whether a plan has all that the setting needs. */
+static bool
+has_all_needs(const bool has[NEEDS], const char *name)
+{
+	size_t i;
+
+	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
+		if (!has[needs[i].need] && is_listed(needs[i].settings, name))
+			return false;
+	return true;
+}
+
+/* Whether a line of "defaults" has an effect in another service, or is reported
+ * for one before this. */
+static bool
+is_settled_elsewhere(
+    const struct plan *all, const struct plan *p, const struct command *row)
+{
+	const struct plan *one;
+	bool has[NEEDS];
+	bool before = true;
+	unsigned i;
+
+	for (i = 1; (one = plan_service_at(all, i)) != NULL; i++) {
+		if (one == p)
+			before = false;
+		else if (origin_is_shared(one, p, row->name)) {
+			find_needs(all, one, has);
+			if (before || has_all_needs(has, row->name))
+				return true;
+		}
+	}
+	return false;
+}
+
 /* Whether a setting that lacks a need in `p` is of no use. One that is for
  * other services is of use if it is in any; the line is one of the first
  * service. */
@@ -308,7 +396,7 @@ is_in_vain(const struct plan *all, const struct plan *p,
 	unsigned i;
 
 	if (!is_for_others(p, row))
-		return true;
+		return !is_settled_elsewhere(all, p, row);
 	for (i = 1; (one = plan_service_at(p, i)) != NULL; i++) {
 		find_needs(all, one, has);
 		if (has[need] &&
@@ -399,10 +487,5 @@ warnings_print_needs(
 	if (defaults != NULL)
 		print_needs(all, p, defaults, text);
 	plan_free(defaults);
-	print_families(p, text);
-	if (p->process != NULL) {
-		print_shares(p, text);
-		print_descriptors(p, text);
-	}
 	print_plain_check(p, text);
 }

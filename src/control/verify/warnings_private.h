@@ -1,4 +1,4 @@
-/* warnings_private.h: for the files of warnings. */
+/* warnings_private.h: what the warnings share. */
 #ifndef PEN_CONTROL_WARNINGS_PRIVATE_H
 #define PEN_CONTROL_WARNINGS_PRIVATE_H
 
@@ -8,16 +8,16 @@
  * that they do not share are of interest. */
 struct warnings_scope {
 	const struct plan *before, *now; /* before: NULL: alone */
-	const struct plan *all; /* the first service of the one that is
+	const struct plan *all;		 /* the first service of the one that is
 				 * printed, with the process */
 	uint64_t changed; /* warnings of anything else are left out */
 };
 
-/* Of settings of servers in `p`, one of both plans. */
+/* Settings of single servers that have no effect. */
 void warnings_print_servers(
     const struct warnings_scope *w, const struct plan *p, struct buffer *text);
-/* Of servers of w->now that are the same; of those of the plan before, none. */
-void warnings_print_twins(
-    const struct warnings_scope *w, const struct plan *p, struct buffer *text);
+/* Servers that are the same as others; of a change, only those that are so
+ * since then. */
+void warnings_print_twins(const struct warnings_scope *w, struct buffer *text);
 
 #endif

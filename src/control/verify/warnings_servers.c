@@ -1,5 +1,5 @@
-/* warnings_servers.c: settings of servers without effect, and servers that look
- * like mistakes. */
+/* warnings_servers.c: settings of single servers without effect, and servers
+ * that are the same. */
 #include "config.h"
 
 #include <stdlib.h>
@@ -11,10 +11,9 @@
 #include "control/verify/warnings_private.h"
 #include "pool/balance.h"
 
-/* Lines of a kind: there may be thousands of servers. */
+/* Lines of a kind about servers: each line is compared with those of the plan
+ * before, and there may be thousands of servers. */
 enum { EACH_MAX = 8 };
-
-/* ---- settings ---- */
 
 static unsigned
 next_slot(const struct warnings_scope *w, unsigned slot)
@@ -92,9 +91,8 @@ print_prio(
     const struct plan *p, const struct server_plan *s, struct buffer *text)
 {
 	reply_add(text, "prio %d has no effect %s", s->set.prio,
-	    direct_is_wanted(p) && p->config->dsr.flows == 0
-		? "with dsr_flows 0"
-		: "without prio");
+	    direct_is_wanted(p) && p->config->dsr.flows == 0 ? "with dsr_flows 0"
+							    : "without prio");
 }
 
 static bool
@@ -110,6 +108,24 @@ print_start(
 	(void)s;
 	reply_add(text, "slow_start has no effect with %s",
 	    p->config->pool.balance->name);
+}
+
+static bool
+has_useless_target(const struct plan *p, const struct server_plan *s)
+{
+	bool checked = s->check != NULL ? strcmp(s->check, "off") != 0
+					: p->config->checks.text != NULL;
+
+	return !checked && (s->check_port > 0 || s->check_address != NULL);
+}
+
+static void
+print_target(
+    const struct plan *p, const struct server_plan *s, struct buffer *text)
+{
+	(void)p;
+	reply_add(text, "%s has no effect without check",
+	    s->check_port > 0 ? "check_port" : "check_address");
 }
 
 /* The system refuses to connect there; a director has the interface, and a
@@ -149,6 +165,9 @@ static const struct server_warning server_warnings[] = {
 	    print_prio, "their prio has no effect" },
 	{ CHANGED_SLOW_START | CHANGED_POOL | WITH_SERVER, has_useless_start,
 	    print_start, "slow_start has no effect" },
+	{ CHANGED_SERVER_CHECK | CHANGED_CHECKS | WITH_SERVER,
+	    has_useless_target, print_target,
+	    "check_port and check_address have no effect" },
 	{ CHANGED_SOURCE | WITH_SERVER, lacks_interface, print_interface,
 	    "a link-local address needs an interface" },
 };
@@ -250,9 +269,8 @@ is_new_there(const struct warnings_scope *w, const struct numbered *x)
 	    compare_servers(old, x->is) != 0;
 }
 
-/* Of a change, only those that are the same as another one since then. */
-static void
-print_same(const struct warnings_scope *w, struct buffer *text)
+void
+warnings_print_twins(const struct warnings_scope *w, struct buffer *text)
 {
 	const struct plan *p = w->now;
 	struct numbered *all = calloc(plan_count(p) + 1u, sizeof(*all));
@@ -279,12 +297,4 @@ print_same(const struct warnings_scope *w, struct buffer *text)
 		reply_add(text, "%u more servers are the same as others\n",
 		    twins - EACH_MAX);
 	free(all);
-}
-
-void
-warnings_print_twins(
-    const struct warnings_scope *w, const struct plan *p, struct buffer *text)
-{
-	if (p == w->now)
-		print_same(w, text);
 }

@@ -2,7 +2,7 @@
 (function () {
   var ROWS = 100, LIMIT = 4000;
   var tiles = {}, states = {};
-  var now = null, before = null, answered = Date.now(), lost = "", told = false;
+  var now = null, before = null, answered = Date.now(), lost = "", fault = "", told = false;
   var timer = 0, started = false, asks = false;
   /* Of several services, the one whose servers are shown; "": the sums of all. */
   var chosen = new URLSearchParams(location.search).get("service") || "";
@@ -173,6 +173,10 @@
         "no answer");
       if (old && !told) set(at("spoken"), "No answer from pen.");
       told = old;
+    } else if (fault) {
+      sentence("warn", "This page has a fault: parts of it are old or missing",
+        "pen answers. Reload this page; the plain page, below, and penctl ADDRESS top have " +
+          "the same data. Please report it (" + fault + ")", "fault in the page");
     }
   }
   /* Where no service is chosen, what one would count is the sum of all. */
@@ -209,12 +213,12 @@
 		  " \u00b7 " + p.balance;
   }
   function take(status) {
-    before = now;
-    now = add_up(status);
-    set(at("host"), now.pen.host ? " on " + plain(now.pen.host) : "");
     answered = Date.now();
     lost = "";
     told = false;
+    before = now;
+    now = add_up(status);
+    set(at("host"), now.pen.host ? " on " + plain(now.pen.host) : "");
     set(at("about"),
 	about() + " \u00b7 up for " + ago(now.pen.uptime_s) +
 	    " \u00b7 version " + now.pen.version);
@@ -229,6 +233,17 @@
     show_ends(now.counters);
     speak();
     go_to_servers();
+  }
+  /* An error here is not one of pen. */
+  function show(status)
+  {
+	  fault = "";
+	  try {
+		  take(status);
+	  } catch (e) {
+		  fault = e.message;
+		  console.error(e);
+	  }
   }
   /* Twice a second; less often for what is long, or not seen. */
   function period() {
@@ -256,7 +271,7 @@
     clearTimeout(timer);
     if (asks) return;
     asks = true;
-    json("status.json").then(take).catch(function (e) {
+    json("status.json").then(show, function (e) {
       lost = e.name === "AbortError" ? "too slow" : e.message;
     })
       .then(function () {

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/words.h"
@@ -279,6 +280,83 @@ START_TEST(eight_are_all_named)
 }
 END_TEST
 
+/* The journal has all fields, whatever the format. */
+START_TEST(formats_for_the_journal)
+{
+	static char journal[] = "journal", json[] = "jsonl";
+	char **to;
+
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	to = &edit()->session_log;
+	free(*to);
+	*to = journal;
+	edit()->log_format = json;
+	edit()->frontend.http.on = true;
+	edit()->request_log.to = journal;
+	edit()->request_log.format = json;
+	ck_assert_str_eq(printed(),
+	    "log_format has no effect with session_log journal\n"
+	    "request_format has no effect with request_log journal\n");
+	edit()->request_log.to = json; /* a file */
+	*to = json;
+	ck_assert_str_eq(printed(), "");
+	*to = edit()->log_format = NULL;
+	edit()->request_log.to = edit()->request_log.format = NULL;
+	plan_free(plan);
+}
+END_TEST
+
+/* What is for processes, paths and names that a plan does not have. */
+START_TEST(what_is_not_there)
+{
+	struct process_plan *p;
+	struct server_plan *s;
+
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	add_servers(1, 0, 0, SERVER_FORWARD_AS_SET);
+	p = plan_edit_process(plan);
+	ck_assert_ptr_nonnull(p);
+	p->resolve_interval_ms++;
+	p->worker_watchdog_ms++;
+	p->workers_by = SOCK_GROUP_BY_CONNECTION;
+	p->web_mode = 0660;
+	edit()->start_unresolved = true;
+	edit()->frontend.queue_ms = 1000;
+	edit()->frontend.end.quiet = QUIET_END_NONE;
+	edit()->frontend.end.quiet_ms++;
+	edit()->frontend.idle_timeout_ms = 1000;
+	edit()->frontend.half_timeout_ms = 2000;
+	edit()->pool.on_down = SERVER_ON_DOWN_CUT;
+	plan_edit(plan, server_slot(0))->check_port = 80;
+	ck_assert_str_eq(printed(),
+	    "workers_by has no effect without workers\n"
+	    "worker_watchdog has no effect without workers\n"
+	    "resolve_interval has no effect while no server has a name\n"
+	    "start_unresolved has no effect while no server has a name\n"
+	    "web_mode has no effect unless web is a Unix socket\n"
+	    "half_timeout has no effect with a shorter idle_timeout\n"
+	    "quiet_time has no effect with quiet_end none\n"
+	    "queue has no effect while no server has a max or hard\n"
+	    "server 0: check_port has no effect without check\n");
+	p->workers = 2;
+	ck_assert_int_eq(text_set(&p->web, "/run/web"), 0);
+	edit()->frontend.half_timeout_ms = 500;
+	edit()->frontend.end.quiet = QUIET_END_ALL;
+	s = plan_edit(plan, server_slot(0));
+	ck_assert_int_eq(text_set(&s->host, "localhost"), 0);
+	ck_assert_int_eq(text_set(&s->check, "connect"), 0);
+	s->set.soft = 10;
+	ck_assert_str_eq(printed(), "");
+	ck_assert_int_eq(text_set(&s->check, NULL), 0);
+	s->check_port = 0;
+	edit()->start_unresolved = false;
+	ck_assert_str_eq(printed(), "on_down has no effect without check\n");
+	plan_free(plan);
+}
+END_TEST
+
 /* Nobody's client is known in advance, and a director opens no sockets. */
 START_TEST(transparent)
 {
@@ -325,7 +403,10 @@ END_TEST
 /* Where there are no TCP connections, what is set for them is of no use. */
 static const char *const of_connections[] = { "queue", "retry", "rate_up",
 	"rate_down", "sndbuf", "rcvbuf", "keepalive", "keepalive_time",
-	"keepalive_interval", "keepalive_count", "user_timeout", "idlers" };
+	"keepalive_interval", "keepalive_count", "user_timeout", "idlers",
+	"retry_requests", "hello_timeout", "idle_timeout", "linger", "buffer",
+	"quiet_time", "max_age", "accept_max", "backlog" };
+enum { OF_CONNECTIONS = sizeof(of_connections) / sizeof(of_connections[0]) };
 
 static void
 set_for_connections(struct frontend_options *o)
@@ -342,6 +423,15 @@ set_for_connections(struct frontend_options *o)
 	o->keepalive_count++;
 	o->user_timeout_ms++;
 	edit()->idlers++;
+	o->retry_requests++;
+	o->hello_ms++;
+	o->idle_timeout_ms = 10 * 3600 * 1000;
+	o->linger_ms++;
+	o->buffer++;
+	o->end.quiet_ms++;
+	o->end.max_age_ms++;
+	o->accept_max++;
+	o->backlog++;
 }
 
 START_TEST(connections_that_never_are)
@@ -355,19 +445,28 @@ START_TEST(connections_that_never_are)
 	ck_assert_ptr_nonnull(plan);
 	c = edit();
 	set_for_connections(&c->frontend);
+	ck_assert_str_eq(printed(),
+	    "keepalive_time has no effect without keepalive\n"
+	    "keepalive_interval has no effect without keepalive\n"
+	    "keepalive_count has no effect without keepalive\n"
+	    "queue has no effect while no server has a max or hard\n");
+	c->frontend.keepalive = true;
+	add_servers(1, 5, 0, SERVER_FORWARD_AS_SET);
 	ck_assert_str_eq(printed(), "");
+	c->frontend.keepalive = false;
 	c->frontend.udp.on = true;
-	for (i = 0; i < 12; i++)
+	for (i = 0; i < OF_CONNECTIONS; i++)
 		ck_assert_ptr_nonnull(strstr(printed(),
 		    text("%s has no effect with udp or dsr_if\n",
 			of_connections[i])));
 	/* DNS comes by TCP, too */
-	c->frontend.dns.on = true;
+	c->frontend.dns.on = c->frontend.keepalive = true;
 	ck_assert_str_eq(printed(), "");
+	c->frontend.keepalive = false;
 	c->frontend.dns.on = c->frontend.udp.on = false;
 	c->dsr.interface = interface;
 	said = printed();
-	for (i = 0; i < 12; i++)
+	for (i = 0; i < OF_CONNECTIONS; i++)
 		ck_assert_ptr_nonnull(strstr(said,
 		    text("%s has no effect with udp or dsr_if\n",
 			of_connections[i])));
@@ -517,6 +616,8 @@ SUITE(test_warnings)
 	SUITE_ADD(s, link_local_without_an_interface, 10);
 	SUITE_ADD(s, eight_are_all_named, 10);
 	SUITE_ADD(s, dns_has_no_flows, 10);
+	SUITE_ADD(s, formats_for_the_journal, 10);
+	SUITE_ADD(s, what_is_not_there, 10);
 	SUITE_ADD(s, transparent, 10);
 	SUITE_ADD(s, connections_that_never_are, 10);
 	SUITE_ADD(s, logs_of_connections, 10);
