@@ -121,6 +121,7 @@ plan_edit_config(struct plan *p)
 	return config_writable(p->config);
 }
 
+/* Bytes between members may differ, too, which costs a copy. */
 int
 plan_set_config(struct plan *p, const struct config *c)
 {
