@@ -1,7 +1,8 @@
 // page.mjs: the live page in a browser, as tests/system/test_page.c starts it:
 //
-//     node page.mjs CASE NAME=VALUE...
+//     node page.mjs CASE,CASE.. NAME=VALUE...
 //
+// The cases run one after the other, in one browser, whose start takes seconds.
 // Prints a line for each thing found; the exit status is 0 when all is well.
 // PEN_NODE_MODULES names the directory with playwright-core and axe-core.
 import fs from 'node:fs';
@@ -25,11 +26,11 @@ const given = Object.fromEntries(process.argv.slice(3).map((word) => {
   const at = word.indexOf('=');
   return [word.slice(0, at), word.slice(at + 1)];
 }));
-let failures = 0;
+let failures = 0, running = '';
 
 function expect(holds, what) {
   if (!holds) {
-    console.log(`not so: ${what}`);
+    console.log(`${running}: not so: ${what}`);
     failures++;
   }
 }
@@ -64,15 +65,21 @@ const browser = await chromium.launch({
   executablePath: given.chromium,
   args: ['--disable-gpu', '--disable-dev-shm-usage', '--no-proxy-server'],
 });
-try {
-  await cases[process.argv[2]]({
-    given,
-    expect,
-    open: (options, home = given.url) => open(browser, options, home),
-    axe: fs.readFileSync(modules.resolve('axe-core/axe.min.js'), 'utf8'),
-  });
-} catch (e) {
-  expect(false, e.stack);
+const axe = fs.readFileSync(modules.resolve('axe-core/axe.min.js'), 'utf8');
+
+for (running of process.argv[2].split(',')) {
+  try {
+    await cases[running]({
+      given,
+      expect,
+      open: (options, home = given.url) => open(browser, options, home),
+      axe,
+    });
+  } catch (e) {
+    expect(false, e.stack);
+  }
+  // else its pages would go on asking
+  await Promise.all(browser.contexts().map((context) => context.close()));
 }
 await browser.close();
 process.exit(failures > 0 ? 1 : 0);

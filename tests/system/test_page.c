@@ -48,7 +48,7 @@ modules(void)
 			     "tests/run.sh installs it from npm");           \
 	} while (0)
 
-/* Runs a case of page.mjs with these words more, which end with NULL. */
+/* Runs cases of page.mjs with these words more, which end with NULL. */
 static void
 browse(const char *name, const char *const words[])
 {
@@ -65,8 +65,8 @@ browse(const char *name, const char *const words[])
 	for (i = 0; words[i] != NULL; i++)
 		argv[6 + i] = words[i];
 	child_start_given(&node, argv, &gifts);
-	ck_assert_msg(child_wait(&node, 60000) == 0, "%s: %.2000s%.1000s",
-	    name, child_out(&node), child_err(&node));
+	ck_assert_msg(child_wait(&node, 60000) == 0, "%s: %.2000s%.1000s", name,
+	    child_out(&node), child_err(&node));
 }
 
 /* ---- cases ---- */
@@ -83,8 +83,7 @@ begin(struct web_fixture *w, const struct endpoint *first,
 	pen_up(&w->pen, &w->front, "-C", w->ctl.text, "-O",
 	    text("web %s", w->web.text), "-O", "check connect", "-O",
 	    "check_interval 0.3", "-O", "check_rise 1", "-O", more, "-r",
-	    w->front.text,
-	    first->text, second->text, NULL);
+	    w->front.text, first->text, second->text, NULL);
 	if (strstr(web_fixture_get_from(&w->web, "/status.json", ""),
 		"without Jansson") == NULL)
 		return true;
@@ -113,51 +112,22 @@ START_TEST(follows)
 }
 END_TEST
 
-/* Runs a case with a server that is up and one that is down. */
-static void
-browse_both(const char *name, const char *word)
+/* With a server that is up and one that is down; of direct return, as if pen
+ * did it. Pictures stay in the build directory. */
+START_TEST(looks)
 {
 	struct endpoint nobody;
 
 	NEED_BROWSER();
+	ck_assert(mkdir("pictures", 0777) == 0 || errno == EEXIST);
 	endpoint_new(&nobody, ENDPOINT_TCP4);
 	backend_start(&web_fixture.back, ENDPOINT_TCP4, backend_say, "served");
-	if (!begin(&web_fixture, &web_fixture.back.at, &nobody,
-		"timeout 3")) {
+	if (!begin(&web_fixture, &web_fixture.back.at, &nobody, "timeout 3")) {
 		backend_stop(&web_fixture.back);
 		SKIP("built without Jansson");
 	}
-	browse(name, (const char *[]){ word, NULL });
-	web_fixture_end();
-}
-
-/* Pictures stay in the build's directory, for whoever wants to see them. */
-START_TEST(accessible)
-{
-	NEED_BROWSER();
-	ck_assert(mkdir("pictures", 0777) == 0 || errno == EEXIST);
-	browse_both("accessible", "pictures=pictures");
-}
-END_TEST
-
-START_TEST(shapes)
-{
-	browse_both("shapes", NULL);
-}
-END_TEST
-
-/* Of direct return, as if pen had it. */
-START_TEST(direct)
-{
-	NEED_BROWSER();
-	ck_assert(mkdir("pictures", 0777) == 0 || errno == EEXIST);
-	backend_start(&web_fixture.back, ENDPOINT_TCP4, backend_say, "served");
-	if (!begin(&web_fixture, &web_fixture.back.at, &web_fixture.back.at,
-		"timeout 3")) {
-		backend_stop(&web_fixture.back);
-		SKIP("built without Jansson");
-	}
-	browse("direct", (const char *[]){ "pictures=pictures", NULL });
+	browse("accessible,shapes,direct",
+	    (const char *[]){ "pictures=pictures", NULL });
 	web_fixture_end();
 }
 END_TEST
@@ -321,9 +291,7 @@ SUITE(test_page)
 	Suite *s = suite_create("page");
 
 	SUITE_ADD(s, follows, 120);
-	SUITE_ADD(s, accessible, 120);
-	SUITE_ADD(s, shapes, 120);
-	SUITE_ADD(s, direct, 120);
+	SUITE_ADD(s, looks, 120);
 	SUITE_ADD(s, dns, 120);
 	SUITE_ADD(s, strangers, 120);
 	SUITE_ADD(s, trouble, 120);

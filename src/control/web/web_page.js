@@ -295,6 +295,7 @@
   document.addEventListener("visibilitychange", function () {
     if (!document.hidden && started && !is_paused()) ask_anew();
   });
+  window.addEventListener("resize", arrange_tiles);
   setInterval(fresh, 1000);
   recall();
   json("trend.json").then(function (t) {
