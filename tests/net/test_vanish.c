@@ -4,6 +4,7 @@
 
 #include <check.h>
 #include <errno.h>
+#include <net/if.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -164,6 +165,56 @@ START_TEST(source_address_vanishes)
 }
 END_TEST
 
+static unsigned
+index_of(const char *interface)
+{
+	unsigned index;
+
+	net_fixture_enter(&fixture, PEN);
+	index = if_nametoindex(interface);
+	net_fixture_leave(&fixture);
+	return index;
+}
+
+static bool
+goes_through(unsigned index)
+{
+	return strstr(net_fixture_run(&fixture, PEN, 10000, "./penctl",
+			  scratch("ctl"), "servers", NULL),
+		   text("addr fe80::77%%%u ", index)) != NULL;
+}
+
+/* A container's, or a tunnel's: it has another number then. */
+START_TEST(interface_is_made_again)
+{
+	static const char make[] = "link add x0 type veth peer name x1\n"
+				   "link set x0 up\n"
+				   "link set x1 up\n"
+				   "addr add fe80::77/64 dev x0 nodad\n";
+	struct net_fixture_options o = { .servers = 1 };
+	const char *program = getenv("PEN"),
+		   *argv[] = { program != NULL ? program : "./pen", "-f", "-O",
+			   "resolve_interval 0.1", "-C", scratch("ctl"),
+			   text("%s:%d", net_fixture_server4(0), PORT),
+			   "[fe80::77%x0]:80", NULL };
+	unsigned before;
+
+	NEED_NET_FIXTURE(&fixture, &o);
+	net_fixture_ip(&fixture, PEN, make);
+	net_fixture_start(&fixture, PEN, &pen, argv);
+	WAIT_FOR(endpoint_path_listens(scratch("ctl")), 10000);
+	before = index_of("x0");
+	ck_assert(goes_through(before));
+	net_fixture_ip(&fixture, PEN, "link del x0\n");
+	WAIT_FOR(child_has_said(&pen, "keeping addresses"), 10000);
+	net_fixture_ip(&fixture, PEN, make);
+	ck_assert_uint_ne(index_of("x0"), before);
+	WAIT_FOR(goes_through(index_of("x0")), 10000);
+	child_stop(&pen, SIGTERM);
+	net_fixture_down(&fixture);
+}
+END_TEST
+
 SUITE(test_vanish)
 {
 	Suite *s = suite_create("vanish");
@@ -176,5 +227,6 @@ SUITE(test_vanish)
 	SUITE_ADD(s, client_vanishes, 60);
 	SUITE_ADD(s, server_vanishes, 60);
 	SUITE_ADD(s, source_address_vanishes, 60);
+	SUITE_ADD(s, interface_is_made_again, 60);
 	return s;
 }

@@ -243,7 +243,8 @@ void plan_services_fini(struct plan *p);
  *     for (slot = 0; (s = plan_slot(p, slot)) != NULL; slot++)
  */
 const struct server_plan *plan_slot(const struct plan *p, unsigned slot);
-/* Whether its host is one to be looked up, neither address nor path. */
+/* Whether its host is one to be looked up, neither address nor path; of an
+ * address with an interface the number of that may change. */
 bool plan_server_has_name(const struct server_plan *s);
 /* The same for a regular server, by number; NULL after the last one. */
 const struct server_plan *plan_server(const struct plan *p, unsigned number);

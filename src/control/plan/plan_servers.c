@@ -196,7 +196,8 @@ plan_server_has_name(const struct server_plan *s)
 	struct addr a;
 
 	return s->host != NULL && !addr_is_unix_text(s->host) &&
-	    addr_parse_ip(&a, s->host, 0) < 0;
+	    (strchr(s->host, '%') != NULL ||
+		addr_parse_ip(&a, s->host, 0) < 0);
 }
 
 struct server_plan *

@@ -223,6 +223,9 @@ resolve_address(
 		r->count = 1;
 		return 1;
 	}
+	if (strchr(host, '%') != NULL)
+		return error_set(e,
+		    "not an IPv6 address with an interface of this host");
 	if (!is_numbers(host, &zero))
 		return 0;
 	if (zero)

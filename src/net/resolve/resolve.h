@@ -70,8 +70,9 @@ unsigned resolve_take(
     struct resolved *r, const struct addrinfo *list, uint16_t port);
 
 /* Takes `host` as an address, without a lookup: as inet_aton(3) does, 127.1
- * included, but for numbers with a leading zero, which may be octal or not. Of
- * an empty `r`. Returns 1; 0: it is a name; -1 with a short message. */
+ * included, but for numbers with a leading zero, which may be octal or not. An
+ * interface after '%' must be there. Of an empty `r`. Returns 1; 0: it is a
+ * name; -1 with a short message. */
 int resolve_address(
     const char *host, uint16_t port, struct resolved *r, struct error *e);
 

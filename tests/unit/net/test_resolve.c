@@ -109,6 +109,7 @@ START_TEST(leading_zeros)
 		    "zeros");
 		ck_assert_uint_eq(r.count, 0);
 	}
+	ck_assert_int_eq(resolve_address("fe80::1%nosuch", 80, &r, &e), -1);
 	ck_assert_int_eq(resolve_address("0x.test", 80, &r, &e), 0);
 	ck_assert_int_eq(resolve_address("01.test", 80, &r, &e), 0);
 	ck_assert_int_eq(resolve_address("1.2.3.256", 80, &r, &e), 0);
