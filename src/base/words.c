@@ -82,6 +82,14 @@ words_split(struct words *w, char *line, char **rest)
 	return 0;
 }
 
+size_t
+text_bom(const char *text)
+{
+	static const char bom[] = "\xef\xbb\xbf";
+
+	return strncmp(text, bom, strlen(bom)) == 0 ? strlen(bom) : 0;
+}
+
 bool
 text_equal(const char *a, const char *b)
 {

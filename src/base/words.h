@@ -44,6 +44,10 @@ void words_nearest_offer(struct words_nearest *n, const char *name);
  */
 bool text_equal(const char *a, const char *b);
 
+/* How many bytes of a byte order mark, which some editors put before UTF-8, the
+ * text of a file begins with; 0: none. */
+size_t text_bom(const char *text);
+
 /* ---- owned strings; NULL: none ---- */
 
 /* Replaces a string; NULL empties it. Returns 0, or -1 with errno ENOMEM. */

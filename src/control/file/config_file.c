@@ -8,6 +8,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/number.h"
+#include "base/words.h"
 #include "control/file/config_environment.h"
 #include "control/file/config_file.h"
 #include "control/language/defaults.h"
@@ -22,21 +23,13 @@ struct reading {
 	bool skips; /* the lines of a section that could not begin */
 };
 
-size_t
-config_bom(const char *text)
-{
-	static const char bom[] = "\xef\xbb\xbf";
-
-	return strncmp(text, bom, strlen(bom)) == 0 ? strlen(bom) : 0;
-}
-
 char *
 config_next_line(char **rest, unsigned *lines)
 {
 	char *line = *rest, *end = line;
 
 	if (*lines == 0)
-		end = line += config_bom(line);
+		end = line += text_bom(line);
 	do {
 		end += strcspn(end, "\n");
 		++*lines;
@@ -144,7 +137,7 @@ find_warning(const char *raw, unsigned number)
 	size_t n = strcspn(raw, "\n");
 	const char *text = raw + strspn(raw, " \t");
 
-	if (number == 1 && config_bom(raw) > 0)
+	if (number == 1 && text_bom(raw) > 0)
 		return "begins with a byte order mark, which is ignored";
 	if (n > 1 && raw[n - 1] == '\r' && raw[n - 2] == '\\')
 		return "the backslash before a carriage return does not "

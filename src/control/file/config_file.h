@@ -8,10 +8,6 @@
 
 #include "control/language/command.h"
 
-/* How many bytes of a byte order mark, which some editors put before UTF-8, the
- * text begins with; 0: none. */
-size_t config_bom(const char *text);
-
 /* Cuts the next line off *rest, a string, in place; its continuations are
  * joined to it. *rest becomes NULL after the last one; *lines counts those of
  * the file. */

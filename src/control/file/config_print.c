@@ -42,7 +42,7 @@ print_after(struct merge *m, const struct buffer *lines)
 static const char *
 find_byte(const char *line, size_t n)
 {
-	for (line += config_bom(line);; line++, n--) {
+	for (line += text_bom(line);; line++, n--) {
 		while (line[0] == '\\' && line[1] == '\n')
 			line += 2;
 		if (n == 0)

@@ -9,6 +9,7 @@
 #include "base/array.h"
 #include "base/file.h"
 #include "base/hash.h"
+#include "base/words.h"
 #include "pool/acl/acl_private.h"
 
 enum { FILE_MAX = 256 * 1024 * 1024, LINE_WORDS = 4, LINE_MAX_BYTES = 200 };
@@ -105,7 +106,8 @@ acl_file_add_next(struct acl_reader *r, struct error *e)
 		return acl_file_refuse(r, "is too long", e);
 	buffer_consume(&r->text, n + (end != NULL));
 	r->digest = hash_mix(r->digest + hash_stable(line, fits));
-	return acl_file_add_line(r, line, e);
+	return acl_file_add_line(
+	    r, line + (r->line == 1 ? text_bom(line) : 0), e);
 }
 
 /* ---- files that have not changed ---- */

@@ -84,6 +84,24 @@ START_TEST(lines_that_are_wrong)
 END_TEST
 
 /* A comment may be of any length. */
+/* As some editors begin a file; in the middle it is no address. */
+START_TEST(byte_order_mark)
+{
+	struct acl l = { .shared = NULL };
+
+	write_file(scratch("f"), "\xef\xbb\xbf" "10.0.0.0/8\n11.0.0.0/8\n");
+	add_file(&l, "f", ACL_PERMIT, NULL);
+	ck_assert_uint_eq(facts.entries, 2);
+	ck_assert(permits(&l, "10.1.1.1"));
+	acl_fini(&l);
+	write_file(scratch("f"), "\xef\xbb\xbf");
+	add_file(&l, "f", ACL_PERMIT, NULL);
+	ck_assert_uint_eq(facts.entries, 0);
+	acl_fini(&l);
+	refuses("10.0.0.1\n\xef\xbb\xbf" "10.0.0.2\n", "f:2: ");
+}
+END_TEST
+
 START_TEST(long_comments)
 {
 	struct acl l = { .shared = NULL };
@@ -220,6 +238,7 @@ SUITE(test_acl_file)
 
 	SUITE_ADD(s, lines, 10);
 	SUITE_ADD(s, lines_that_are_wrong, 10);
+	SUITE_ADD(s, byte_order_mark, 10);
 	SUITE_ADD(s, long_comments, 10);
 	SUITE_ADD(s, order_is_kept, 10);
 	SUITE_ADD(s, files_without_entries, 10);
