@@ -29,10 +29,11 @@ def cpu_seconds(pid):
     return time.clock_gettime(~pid << 3 | 2)
 
 
-def load(pen, port, requests):
+def load(pen, port, requests, keep=False):
     before = cpu_seconds(pen.pid)
     said = subprocess.run(
-        ["ab", "-q", "-n", str(requests), "-c", "32", f"http://127.0.0.1:{port}/"],
+        ["ab", "-q", *(["-k"] if keep else []), "-n", str(requests), "-c", "32",
+         f"http://127.0.0.1:{port}/"],
         check=True, capture_output=True, text=True).stdout
     if not re.search(r"Failed requests:\s+0\n", said):
         print(said)
