@@ -7,6 +7,14 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* With sanitizers a block that is kept must not be used. */
+#ifdef PEN_SANITIZE
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(at, size)   ((void)(at))
+#define ASAN_UNPOISON_MEMORY_REGION(at, size) ((void)(at))
+#endif
+
 struct spares {
 	void *first; /* each begins with the address of the next */
 	size_t size; /* bytes of a block, at least those of a pointer */
@@ -29,6 +37,7 @@ spares_allocate(struct spares *s)
 
 	if (s->count == 0)
 		return malloc(s->size);
+	ASAN_UNPOISON_MEMORY_REGION(block, s->size);
 	memcpy(&s->first, block, sizeof(s->first));
 	s->count--;
 	return block;
@@ -42,6 +51,7 @@ spares_free(struct spares *s, void *block)
 		return;
 	}
 	memcpy(block, &s->first, sizeof(s->first));
+	ASAN_POISON_MEMORY_REGION(block, s->size);
 	s->first = block;
 	s->count++;
 }

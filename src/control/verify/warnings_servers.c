@@ -91,8 +91,9 @@ print_prio(
     const struct plan *p, const struct server_plan *s, struct buffer *text)
 {
 	reply_add(text, "prio %d has no effect %s", s->set.prio,
-	    direct_is_wanted(p) && p->config->dsr.flows == 0 ? "with dsr_flows 0"
-							    : "without prio");
+	    direct_is_wanted(p) && p->config->dsr.flows == 0
+		? "with dsr_flows 0"
+		: "without prio");
 }
 
 static bool
