@@ -161,7 +161,7 @@ find_needs(const struct plan *all, const struct plan *p, bool has[NEEDS])
 	has[NEED_KEEPALIVE] = f->keepalive || !has[NEED_CONNECTIONS];
 	has[NEED_LONGER_IDLE] = f->idle_timeout_ms == 0 ||
 	    (f->half_timeout_ms > 0 &&
-		f->half_timeout_ms < f->idle_timeout_ms) ||
+		f->half_timeout_ms <= f->idle_timeout_ms) ||
 	    !has[NEED_CONNECTIONS];
 	has[NEED_QUIET_END] = f->end.quiet != QUIET_END_NONE || f->dummy ||
 	    !has[NEED_CONNECTIONS];

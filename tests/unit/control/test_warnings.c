@@ -342,7 +342,7 @@ START_TEST(what_is_not_there)
 	    "server 0: check_port has no effect without check\n");
 	p->workers = 2;
 	ck_assert_int_eq(text_set(&p->web, "/run/web"), 0);
-	edit()->frontend.half_timeout_ms = 500;
+	edit()->frontend.half_timeout_ms = 1000;
 	edit()->frontend.end.quiet = QUIET_END_ALL;
 	s = plan_edit(plan, server_slot(0));
 	ck_assert_int_eq(text_set(&s->host, "localhost"), 0);
