@@ -132,78 +132,118 @@ find_log_needs(const struct plan *all, const struct plan *p, bool has[NEEDS])
 	has[NEED_LOG] = has[NEED_SESSION_LOG] || has[NEED_REQUEST_LOG];
 }
 
-/* Which of them a plan has. What TLS with clients needs does not count without
- * it: that is an error, see tls_config_check.c, or another line. */
+/* How clients and their servers are chosen. */
 static void
-find_needs(const struct plan *all, const struct plan *p, bool has[NEEDS])
+find_pool_needs(const struct plan *p, bool has[NEEDS])
 {
-	const struct frontend_options *f = &p->config->frontend;
-	const struct tls_settings *t = &p->config->tls;
 	const struct balance *b = p->config->pool.balance;
-	enum limit_action action = f->limits.action;
-	bool director = direct_is_wanted(p), dns = f->dns.on;
-	bool udp = f->udp.on || director, no_tls = !tls_settings_serve(t);
 
-	find_server_needs(p, has);
-	find_log_needs(all, p, has);
-	has[NEED_WORKERS] = all->process->workers != 1;
-	has[NEED_UNIX_LISTENER] = listens_on_paths(p);
-	has[NEED_UNIX_PAGES] = is_a_path(all->process->web);
 	has[NEED_STICKY] = p->config->pool.sticky;
 	has[NEED_HASH] = b == &balance_hash;
 	has[NEED_SHARES] = warnings_has_shares(p);
 	has[NEED_LEVELS] =
 	    b == &balance_prio || plan_slot(p, SLOT_EMERGENCY)->host != NULL;
-	/* queries are answered by TCP, too */
-	has[NEED_CONNECTIONS] = !director && (!f->udp.on || dns);
-	/* without them the line is another one */
-	has[NEED_MAX] |= !has[NEED_CONNECTIONS];
-	has[NEED_KEEPALIVE] = f->keepalive || !has[NEED_CONNECTIONS];
+	has[NEED_CHECKS] = check_plan_is_wanted(p);
+	/* these mark servers down, too */
+	has[NEED_DOWN] = has[NEED_CHECKS] || direct_is_wanted(p) ||
+	    p->config->start_unresolved;
+}
+
+/* Without connections the line of a setting for them is another one. */
+static void
+find_connection_needs(const struct plan *p, bool has[NEEDS])
+{
+	const struct frontend_options *f = &p->config->frontend;
+	/* DNS queries are answered by TCP, too */
+	bool none = direct_is_wanted(p) || (f->udp.on && !f->dns.on);
+
+	has[NEED_CONNECTIONS] = !none;
+	has[NEED_MAX] |= none;
+	has[NEED_KEEPALIVE] = f->keepalive || none;
 	has[NEED_LONGER_IDLE] = f->idle_timeout_ms == 0 ||
 	    (f->half_timeout_ms > 0 &&
 		f->half_timeout_ms <= f->idle_timeout_ms) ||
-	    !has[NEED_CONNECTIONS];
-	has[NEED_QUIET_END] = f->end.quiet != QUIET_END_NONE || f->dummy ||
-	    !has[NEED_CONNECTIONS];
+	    none;
+	has[NEED_QUIET_END] =
+	    f->end.quiet != QUIET_END_NONE || f->dummy || none;
 	has[NEED_PEEKING] = f->peek || p->routes != NULL ||
-	    f->http.sticky[0] != '\0' || !has[NEED_CONNECTIONS];
+	    f->http.sticky[0] != '\0' || none;
+	/* connections opened in advance have no client yet */
+	has[NEED_NOT_TRANSPARENT] = !transparent_is_wanted(p);
 	/* the dummy server answers by itself */
 	has[NEED_SERVERS] = !f->dummy;
 	has[NEED_HTTP] = f->http.on;
-	/* connections opened in advance have no client yet */
-	has[NEED_NOT_TRANSPARENT] = !transparent_is_wanted(p);
+}
+
+static void
+find_datagram_needs(const struct plan *p, bool has[NEEDS])
+{
+	const struct frontend_options *f = &p->config->frontend;
+	bool director = direct_is_wanted(p), dns = f->dns.on;
+	bool udp = f->udp.on || director;
+
 	has[NEED_NO_DIRECTOR] = !director;
 	has[NEED_DIRECTOR] = director;
 	has[NEED_DSR_FLOWS] = p->config->dsr.flows > 0 || !director;
 	has[NEED_ANNOUNCE] = p->config->dsr.announce || !director;
-	has[NEED_PAGES] = all->process->web != NULL;
 	has[NEED_UDP] = udp;
+	has[NEED_DNS] = dns;
 	/* each query is balanced by itself */
 	has[NEED_FLOWS] = !dns;
 	/* without UDP the line is another one */
 	has[NEED_ANSWERS] = f->udp.responses > 0 || dns || !udp;
-	has[NEED_DNS] = dns;
+}
+
+static void
+find_limit_needs(const struct plan *p, bool has[NEEDS])
+{
+	const struct frontend_options *f = &p->config->frontend;
+	enum limit_action action = f->limits.action;
+
 	/* direct return sees half of each connection */
-	has[NEED_CLIENTS] = !director && !f->dummy;
+	has[NEED_CLIENTS] = !direct_is_wanted(p) && !f->dummy;
 	has[NEED_LIMITS] = f->limits.conns > 0 || f->limits.rate.count > 0;
 	has[NEED_ACTION] = action != LIMIT_ACTION_ABUSE ||
 	    plan_slot(p, SLOT_ABUSE)->host != NULL;
 	/* datagrams beyond a limit are dropped */
 	has[NEED_DELAYS] =
 	    action == LIMIT_ACTION_DELAY || action == LIMIT_ACTION_TARPIT;
+}
+
+/* What TLS with clients needs does not count without it: that is an error, see
+ * tls_config_check.c, or another line. */
+static void
+find_tls_needs(const struct plan *p, bool has[NEEDS])
+{
+	const struct tls_settings *t = &p->config->tls;
+	bool none = !tls_settings_serve(t);
+
 	has[NEED_CERTIFICATES_WANTED] =
-	    t->require || t->request || t->request_any || no_tls;
-	has[NEED_CERTIFICATE] = t->pairs > 0 || no_tls;
-	has[NEED_TICKETS] = t->tickets || no_tls;
-	has[NEED_NO_TICKETS] = !t->tickets || no_tls;
+	    t->require || t->request || t->request_any || none;
+	has[NEED_CERTIFICATE] = t->pairs > 0 || none;
+	has[NEED_TICKETS] = t->tickets || none;
+	has[NEED_NO_TICKETS] = !t->tickets || none;
 	has[NEED_UPSTREAM] = tls_config_wants_client(p);
-	has[NEED_TLS] = !no_tls || has[NEED_UPSTREAM];
+	has[NEED_TLS] = !none || has[NEED_UPSTREAM];
 	has[NEED_VERIFIED] = t->upstream_verify;
 	has[NEED_UPSTREAM_CERT] = t->upstream_cert != NULL;
-	has[NEED_CHECKS] = check_plan_is_wanted(p);
-	/* these mark servers down, too */
-	has[NEED_DOWN] =
-	    has[NEED_CHECKS] || director || p->config->start_unresolved;
+}
+
+/* Which of them a plan has. */
+static void
+find_needs(const struct plan *all, const struct plan *p, bool has[NEEDS])
+{
+	has[NEED_WORKERS] = all->process->workers != 1;
+	has[NEED_UNIX_LISTENER] = listens_on_paths(p);
+	has[NEED_UNIX_PAGES] = is_a_path(all->process->web);
+	has[NEED_PAGES] = all->process->web != NULL;
+	find_server_needs(p, has);
+	find_log_needs(all, p, has);
+	find_pool_needs(p, has);
+	find_connection_needs(p, has);
+	find_datagram_needs(p, has);
+	find_limit_needs(p, has);
+	find_tls_needs(p, has);
 }
 
 /* What settings need to have an effect, and the warning without it. A setting
