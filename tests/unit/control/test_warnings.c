@@ -280,29 +280,28 @@ START_TEST(eight_are_all_named)
 }
 END_TEST
 
+static void
+set(char **to, const char *word)
+{
+	ck_assert_int_eq(text_set(to, word), 0);
+}
+
 /* The journal has all fields, whatever the format. */
 START_TEST(formats_for_the_journal)
 {
-	static char journal[] = "journal", json[] = "jsonl";
-	char **to;
-
 	plan = plan_new();
 	ck_assert_ptr_nonnull(plan);
-	to = &edit()->session_log;
-	free(*to);
-	*to = journal;
-	edit()->log_format = json;
+	set(&edit()->session_log, "journal");
+	set(&edit()->log_format, "jsonl");
 	edit()->frontend.http.on = true;
-	edit()->request_log.to = journal;
-	edit()->request_log.format = json;
+	set(&edit()->request_log.to, "journal");
+	set(&edit()->request_log.format, "json");
 	ck_assert_str_eq(printed(),
 	    "log_format has no effect with session_log journal\n"
 	    "request_format has no effect with request_log journal\n");
-	edit()->request_log.to = json; /* a file */
-	*to = json;
+	set(&edit()->request_log.to, "/file");
+	set(&edit()->session_log, "/file");
 	ck_assert_str_eq(printed(), "");
-	*to = edit()->log_format = NULL;
-	edit()->request_log.to = edit()->request_log.format = NULL;
 	plan_free(plan);
 }
 END_TEST
