@@ -204,8 +204,10 @@
   function about()
   {
 	  var p = now.pen;
-	  return of_all() ? now.services.length + " services"
-			  : (now.services ? chosen + " " : "") +
+	  if (of_all())
+		  return now.services.length === 1
+			  ? "1 service" : now.services.length + " services";
+	  return (now.services ? chosen + " " : "") +
 		  (now.services && !p.listen ? "reached by routes"
 			  : now.dsr ? "direct return on " + now.dsr.interface +
 			      " for " + p.listen
