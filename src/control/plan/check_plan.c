@@ -114,13 +114,17 @@ is_public(const char *check)
 	return check[n] == '\0';
 }
 
+static bool
+is_secret(const char *check)
+{
+	return check != NULL && !is_public(check);
+}
+
 static int
 hide(char **check)
 {
 	char text[64];
 
-	if (*check == NULL || is_public(*check))
-		return 0;
 	snprintf(text, sizeof(text), "%.*s ...", (int)strcspn(*check, " ") % 50,
 	    *check);
 	return text_set(check, text);
@@ -135,12 +139,14 @@ hide_service(struct plan *p)
 	unsigned slot;
 
 	for (slot = 0; (s = plan_slot(p, slot)) != NULL; slot++) {
-		if (s->check == NULL || is_public(s->check))
+		if (!is_secret(s->check))
 			continue;
 		mine = plan_edit(p, slot);
 		if (mine == NULL || hide(&mine->check) < 0)
 			return -1;
 	}
+	if (!is_secret(p->config->checks.text))
+		return 0;
 	c = plan_edit_config(p);
 	return c != NULL ? hide(&c->checks.text) : -1;
 }

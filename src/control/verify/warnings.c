@@ -152,14 +152,6 @@ print_process(
 		print_of_process(p, text);
 }
 
-static void
-print_same(
-    const struct warnings_scope *w, const struct plan *p, struct buffer *text)
-{
-	if (p == w->now)
-		warnings_print_twins(w, text);
-}
-
 static const struct {
 	uint64_t on;
 	void (*print)(const struct warnings_scope *w, const struct plan *p,
@@ -172,7 +164,7 @@ static const struct {
 	{ CHANGED_ALL & ~CHANGED_SERVER, warnings_print_servers },
 	{ (CHANGED_ALL & ~CHANGED_SERVERS) | CHANGED_HOSTS, print_clients },
 	{ CHANGED_ALL & ~CHANGED_OF_SERVICE, print_process },
-	{ CHANGED_HOSTS, print_same },
+	{ CHANGED_HOSTS, warnings_print_twins },
 };
 
 static void

@@ -391,10 +391,12 @@ is_listed(const char *settings, const char *name)
 
 /* Whether a plan has all that the setting needs. */
 static bool
-has_all_needs(const bool has[NEEDS], const char *name)
+has_all_needs(const struct plan *all, const struct plan *p, const char *name)
 {
+	bool has[NEEDS];
 	size_t i;
 
+	find_needs(all, p, has);
 	for (i = 0; i < sizeof(needs) / sizeof(needs[0]); i++)
 		if (!has[needs[i].need] && is_listed(needs[i].settings, name))
 			return false;
@@ -408,19 +410,15 @@ is_settled_elsewhere(
     const struct plan *all, const struct plan *p, const struct command *row)
 {
 	const struct plan *one;
-	bool has[NEEDS];
 	bool before = true;
 	unsigned i;
 
-	for (i = 1; (one = plan_service_at(all, i)) != NULL; i++) {
+	for (i = 1; (one = plan_service_at(all, i)) != NULL; i++)
 		if (one == p)
 			before = false;
-		else if (origin_is_shared(one, p, row->name)) {
-			find_needs(all, one, has);
-			if (before || has_all_needs(has, row->name))
-				return true;
-		}
-	}
+		else if (origin_is_shared(one, p, row->name) &&
+		    (before || has_all_needs(all, one, row->name)))
+			return true;
 	return false;
 }
 

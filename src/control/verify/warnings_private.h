@@ -16,8 +16,9 @@ struct warnings_scope {
 /* Settings of single servers that have no effect. */
 void warnings_print_servers(
     const struct warnings_scope *w, const struct plan *p, struct buffer *text);
-/* Servers that are the same as others; of a change, only those that are so
- * since then. */
-void warnings_print_twins(const struct warnings_scope *w, struct buffer *text);
+/* Servers of w->now that are the same as others, of a change only those that
+ * are so since then; of the plan before, none. */
+void warnings_print_twins(
+    const struct warnings_scope *w, const struct plan *p, struct buffer *text);
 
 #endif

@@ -271,14 +271,17 @@ is_new_there(const struct warnings_scope *w, const struct numbered *x)
 }
 
 void
-warnings_print_twins(const struct warnings_scope *w, struct buffer *text)
+warnings_print_twins(
+    const struct warnings_scope *w, const struct plan *p, struct buffer *text)
 {
-	const struct plan *p = w->now;
-	struct numbered *all = calloc(plan_count(p) + 1u, sizeof(*all));
 	const struct server_plan *s;
 	char name[SPEC_TEXT_MAX];
 	unsigned i, n = 0, twins = 0;
+	struct numbered *all;
 
+	if (p != w->now)
+		return;
+	all = calloc(plan_count(p) + 1u, sizeof(*all));
 	for (i = 0; all != NULL && (s = plan_server(p, i)) != NULL; i++)
 		if (s->host != NULL && s->parent == 0)
 			all[n++] = (struct numbered){ s, i };
