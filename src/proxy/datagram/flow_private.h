@@ -1,6 +1,7 @@
-/* flow_private.h: the inside of a flow, for flow.c (datagrams and decisions),
- * flow_socket.c (sockets and ports), flow_health.c (failures) and flow_table.c
- * (which flows there are, and their life). */
+/* flow_private.h: the inside of a flow, for flow_arrival.c (datagrams of
+ * clients), flow.c (to the server and back), flow_socket.c (sockets and ports),
+ * flow_health.c (failures) and flow_table.c (which flows there are, and their
+ * life). */
 #ifndef PEN_PROXY_FLOW_PRIVATE_H
 #define PEN_PROXY_FLOW_PRIVATE_H
 
@@ -89,6 +90,14 @@ struct flow *flow_begin(struct flows *fs, const struct arrival *a,
     struct flow *w, struct server *s, const struct attempts *attempts);
 /* Passes the datagram on that flow_meet() has met. */
 void flow_take(struct flows *fs, struct arrival *a);
+/* The flow of a datagram with udp_each, where the server is chosen before the
+ * flow is known. NULL: the datagram is dropped, and counted. */
+struct flow *flow_of_each(struct flows *fs, struct arrival *a);
+/* Sends one datagram of the client to the flow's server, or several of one size
+ * that came as one; `segment`: that size, or 0. Tries other servers, counts
+ * what is dropped, and ends the flow if no server is left. */
+void flow_forward(
+    struct flow *w, const char *bytes, size_t n, unsigned segment);
 /* Passes a batch on in which each datagram has a PROXY header. */
 void flows_take_named(
     struct flows *fs, struct listener *l, const struct dgram_batch *b);
