@@ -8,69 +8,33 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "support/backend.h"
-#include "support/penrun.h"
+#include "support/services_fixture.h"
 #include "support/suite.h"
 #include "support/wait.h"
 #include "support/web_fixture.h"
 
-enum { SERVICES = 30, SOON = 20000 };
-
-static struct endpoint front[SERVICES], ctl, web;
-static struct backend back;
-static struct pen pen;
-static struct child c;
-static const char *conf;
+enum { SERVICES = SERVICES_MOST, SOON = 20000 };
 
 static const char common[] = "check connect\ncheck_interval 0.1\n";
 
-static const char *
-services(void)
-{
-	const char *all = "";
-	int i;
-
-	for (i = 0; i < SERVICES; i++)
-		all = text("%s\nservice s%d\nlisten %s\n"
-			   "server 0 address 127.0.0.1 port %d\n",
-		    all, i, front[i].text, back.at.port);
-	return all;
-}
-
 static void
-prepare(void)
+begin(void)
 {
-	int i;
-
-	backend_start(&back, ENDPOINT_TCP4, backend_say, "served");
-	for (i = 0; i < SERVICES; i++)
-		endpoint_new(&front[i], ENDPOINT_TCP4);
-	endpoint_new(&ctl, ENDPOINT_UNIX);
-	endpoint_new(&web, ENDPOINT_TCP4);
-	conf = scratch("pen.conf");
+	services_begin();
 	ck_assert_int_eq(mkdir(scratch("fit"), 0755), 0);
-}
-
-static const char *
-run(const char *option, int status)
-{
-	child_start(
-	    &c, (const char *[]){ getenv("PEN"), option, "-F", conf, NULL });
-	ck_assert_int_eq(child_wait(&c, SOON), status);
-	return child_err(&c);
 }
 
 static const char *
 of_process(void)
 {
-	return text("web %s\n", web.text);
+	return text("web %s\n", services.web.text);
 }
 
 static int
 ready(const char *query)
 {
 	const char *got =
-	    web_fixture_get_from(&web, text("/readyz%s", query), "");
+	    web_fixture_get_from(&services.web, text("/readyz%s", query), "");
 
 	return atoi(strchr(got, ' '));
 }
@@ -78,7 +42,7 @@ ready(const char *query)
 static bool
 has_metric(const char *service, int value)
 {
-	return strstr(web_fixture_get_from(&web, "/metrics", ""),
+	return strstr(web_fixture_get_from(&services.web, "/metrics", ""),
 		   text("\npen_fit{service=\"%s\"} %d\n", service, value)) !=
 	    NULL;
 }
@@ -96,21 +60,22 @@ START_TEST(one_service_without_servers)
 	struct endpoint none;
 	const char *file;
 
-	prepare();
+	begin();
 	endpoint_new(&none, ENDPOINT_TCP4);
 	file = text("%sfit_file %s\ndefaults\n%s%sfit_file %s\n"
 		    "service own\nlisten %s\nserver 0 address 127.0.0.1 port "
 		    "%d\nfit_file %s\n",
-	    of_process(), scratch("fit/all"), common, services(),
+	    of_process(), scratch("fit/all"), common, services_sections("", ""),
 	    scratch("fit/s29"), scratch("own"), none.port, scratch("fit/own"));
-	write_file(conf, file);
-	ck_assert_str_eq(run("--check", 0), "");
-	pen_up(&pen, &front[0], "-C", ctl.text, "-F", conf, NULL);
+	write_file(services.conf, file);
+	ck_assert_str_eq(services_run("--check", 0), "");
+	services_up(file);
 	WAIT_FOR(is_fit("fit/all") && is_fit("fit/s29"), SOON);
-	WAIT_FOR(
-	    strstr(pen_ask(&ctl, "services"), "own state down") != NULL, SOON);
+	WAIT_FOR(strstr(pen_ask(&services.ctl, "services"), "own state down") !=
+		NULL,
+	    SOON);
 	WAIT_FOR(!is_fit("fit/own"), SOON);
-	ck_assert_str_eq(endpoint_hear(&front[7]), "served");
+	ck_assert_str_eq(endpoint_hear(&services.front[7]), "served");
 	ck_assert(is_fit("fit/all") && is_fit("fit/s29"));
 	ck_assert_int_eq(ready(""), 200);
 	ck_assert_int_eq(ready("?service=s29"), 200);
@@ -120,23 +85,23 @@ START_TEST(one_service_without_servers)
 	ck_assert_int_eq(ready("?other"), 200);
 	ck_assert_int_eq(ready("?service=none"), 404);
 	/* it comes back; another one goes; at last all */
-	pen_answers(
-	    &ctl, text("service own server 0 port %d", back.at.port), "");
+	pen_answers(&services.ctl,
+	    text("service own server 0 port %d", services.back.at.port), "");
 	WAIT_FOR(is_fit("fit/own"), SOON);
 	ck_assert_int_eq(ready("?all"), 200);
-	pen_answers(&ctl, "service s29 maint", "");
+	pen_answers(&services.ctl, "service s29 maint", "");
 	WAIT_FOR(!is_fit("fit/s29"), SOON);
-	ck_assert(child_has_said(&pen.child,
+	ck_assert(child_has_said(&services.pen.child,
 	    text("not fit file=%s reason=\"no server is up\" service=s29",
 		scratch("fit/s29"))));
 	ck_assert(is_fit("fit/all") && is_fit("fit/own"));
-	backend_stop(&back);
+	backend_stop(&services.back);
 	WAIT_FOR(!is_fit("fit/all") && !is_fit("fit/own"), SOON);
-	ck_assert(child_has_said(&pen.child,
+	ck_assert(child_has_said(&services.pen.child,
 	    text("not fit file=%s reason=\"no service can serve\"",
 		scratch("fit/all"))));
 	ck_assert_int_eq(ready(""), 503);
-	pen_down(&pen);
+	pen_down(&services.pen);
 }
 END_TEST
 
@@ -170,7 +135,7 @@ start_host(int host, const struct backend *lone)
 		all = text("%s\nservice s%d\nlisten %s\nfit_file %s\n"
 			   "server 0 address 127.0.0.1 port %d\n",
 		    all, i, at.text, host_file(host, i),
-		    i == LONE ? lone->at.port : back.at.port);
+		    i == LONE ? lone->at.port : services.back.at.port);
 		if (i == 0)
 			host_front[host] = at;
 	}
@@ -206,7 +171,7 @@ START_TEST(three_hosts)
 	struct backend lone;
 	int i;
 
-	backend_start(&back, ENDPOINT_TCP4, backend_say, "served");
+	backend_start(&services.back, ENDPOINT_TCP4, backend_say, "served");
 	backend_start(&lone, ENDPOINT_TCP4, backend_say, "lone");
 	for (i = 0; i < HOSTS; i++)
 		start_host(i, &lone);
@@ -215,14 +180,14 @@ START_TEST(three_hosts)
 	WAIT_FOR(next_hops(LONE) == 0, SOON);
 	ck_assert_int_eq(all_next_hops(), HOSTS * (SERVICES - 1));
 	for (i = 0; i < HOSTS; i++) {
-		web = host_web[i];
+		services.web = host_web[i];
 		ck_assert_int_eq(ready(""), 200);
 		ck_assert_int_eq(ready("?service=s7"), 503);
 		ck_assert_str_eq(endpoint_hear(&host_front[i]), "served");
 	}
 	for (i = 0; i < HOSTS; i++)
 		pen_down(&hosts[i]);
-	backend_stop(&back);
+	backend_stop(&services.back);
 }
 END_TEST
 
@@ -231,44 +196,45 @@ START_TEST(files_of_services)
 {
 	const char *file, *more, *said;
 
-	prepare();
+	begin();
 	file = text("%sdefaults\n%s%sfit_file %s\n", of_process(), common,
-	    services(), scratch("fit/s29"));
+	    services_sections("", ""), scratch("fit/s29"));
 	more = text("service more\nlisten %s\nfit_file %s\n"
 		    "server 0 address 127.0.0.1 port %d\n",
-	    scratch("more"), scratch("fit/more"), back.at.port);
-	write_file(conf, file);
-	pen_up(&pen, &front[0], "-C", ctl.text, "-F", conf, NULL);
+	    scratch("more"), scratch("fit/more"), services.back.at.port);
+	services_up(file);
 	WAIT_FOR(is_fit("fit/s29"), SOON);
-	write_file(conf, text("%s%s", file, more));
-	pen_answers(&ctl, "reload",
+	write_file(services.conf, text("%s%s", file, more));
+	pen_answers(&services.ctl, "reload",
 	    "fit_file: can be set only at startup, not for a new service");
-	write_file(
-	    conf, text("%sdefaults\n%s%s", of_process(), common, services()));
-	pen_answers(&ctl, "reload", "fit_file: can be set only at startup");
+	write_file(services.conf,
+	    text("%sdefaults\n%s%s", of_process(), common,
+		services_sections("", "")));
 	pen_answers(
-	    &ctl, "service s29 fit_file /tmp/x", "can be set only at startup");
+	    &services.ctl, "reload", "fit_file: can be set only at startup");
+	pen_answers(&services.ctl, "service s29 fit_file /tmp/x",
+	    "can be set only at startup");
 	/* gone with its service */
-	pen_answers(&ctl, "service s29 remove", "");
+	pen_answers(&services.ctl, "service s29 remove", "");
 	WAIT_FOR(!is_fit("fit/s29"), SOON);
-	ck_assert(child_has_said(&pen.child, "the service was removed"));
-	pen_down(&pen);
+	ck_assert(
+	    child_has_said(&services.pen.child, "the service was removed"));
+	pen_down(&services.pen);
 	/* two services, each its own */
-	write_file(conf,
+	write_file(services.conf,
 	    text("%sdefaults\nfit_file %s\n%s", of_process(), scratch("fit/x"),
-		services()));
-	said = run("--check", 1);
+		services_sections("", "")));
+	said = services_run("--check", 1);
 	ck_assert_ptr_nonnull(strstr(said,
 	    text("service s1: %s:3: fit_file: \"%s\": is the file of service "
 		 "s0, too; each needs its own",
-		conf, scratch("fit/x"))));
+		services.conf, scratch("fit/x"))));
 	/* what a killed pen leaves */
-	write_file(conf, text("%s%s", file, more));
-	pen_up(&pen, &front[0], "-C", ctl.text, "-F", conf, NULL);
+	services_up(text("%s%s", file, more));
 	WAIT_FOR(is_fit("fit/s29") && is_fit("fit/more"), SOON);
-	pen_kill(&pen);
+	pen_kill(&services.pen);
 	WAIT_FOR(!is_fit("fit/s29") && !is_fit("fit/more"), SOON);
-	backend_stop(&back);
+	backend_stop(&services.back);
 }
 END_TEST
 
@@ -277,24 +243,23 @@ START_TEST(metric_of_each)
 {
 	struct endpoint none;
 
-	prepare();
+	begin();
 	endpoint_new(&none, ENDPOINT_TCP4);
-	write_file(conf,
+	services_up(
 	    text("%sdefaults\n%sservice a\nlisten %s\n"
 		 "server 0 address 127.0.0.1 port %d\n"
 		 "service b\nlisten %s\nserver 0 address 127.0.0.1 port %d\n",
-		of_process(), common, front[0].text, back.at.port,
-		front[1].text, none.port));
-	pen_up(&pen, &front[0], "-C", ctl.text, "-F", conf, NULL);
+		of_process(), common, services.front[0].text,
+		services.back.at.port, services.front[1].text, none.port));
 	WAIT_FOR(has_metric("a", 1) && has_metric("b", 0), SOON);
-	pen_answers(
-	    &ctl, text("service b server 0 port %d", back.at.port), "");
+	pen_answers(&services.ctl,
+	    text("service b server 0 port %d", services.back.at.port), "");
 	WAIT_FOR(has_metric("b", 1), SOON);
-	pen_answers(&ctl, "service a maint", "");
+	pen_answers(&services.ctl, "service a maint", "");
 	WAIT_FOR(has_metric("a", 0), SOON);
 	ck_assert(has_metric("b", 1));
-	pen_down(&pen);
-	backend_stop(&back);
+	pen_down(&services.pen);
+	backend_stop(&services.back);
 }
 END_TEST
 

@@ -11,29 +11,19 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "support/backend.h"
-#include "support/penrun.h"
+#include "support/services_fixture.h"
 #include "support/suite.h"
 #include "support/upgrading.h"
 #include "support/wait.h"
 
 enum { SOON = 20000, SERVICES = 3 };
 
-static struct backend back;
-static struct endpoint front[SERVICES], ctl;
-static struct pen pen;
-static const char *conf, *one, *two, *old;
+static const char *one, *two, *old;
 
 static void
-prepare(void)
+begin(void)
 {
-	int i;
-
-	backend_start(&back, ENDPOINT_TCP4, backend_say, "served");
-	for (i = 0; i < SERVICES; i++)
-		endpoint_new(&front[i], ENDPOINT_TCP4);
-	endpoint_new(&ctl, ENDPOINT_UNIX);
-	conf = scratch("pen.conf");
+	services_begin();
 	one = scratch("one.log");
 	two = scratch("two.log");
 	old = scratch("old.log");
@@ -47,25 +37,16 @@ sections(const char *before, const char *const lines[SERVICES])
 	int i;
 
 	for (i = 0; i < SERVICES; i++)
-		all = text("%s\nservice s%d\nlisten %s\n"
-			   "server 0 address 127.0.0.1 port %d\n"
-			   "log_format '{service} {reason}'\n%s",
-		    all, i, front[i].text, back.at.port, lines[i]);
+		all = text("%s%slog_format '{service} {reason}'\n%s", all,
+		    services_section(i, "", ""), lines[i]);
 	return all;
-}
-
-static void
-up(const char *file)
-{
-	write_file(conf, file);
-	pen_up(&pen, &front[0], "-C", ctl.text, "-F", conf, NULL);
 }
 
 static void
 visit(int i, int times)
 {
 	while (times-- > 0)
-		ck_assert_str_eq(endpoint_hear(&front[i]), "served");
+		ck_assert_str_eq(endpoint_hear(&services.front[i]), "served");
 }
 
 static int
@@ -81,7 +62,7 @@ static int
 open_count(const char *path)
 {
 	const char *name = strrchr(path, '/');
-	const char *dir = text("/proc/%ld/fd", (long)pen.child.pid);
+	const char *dir = text("/proc/%ld/fd", (long)services.pen.child.pid);
 	char to[4096];
 	struct dirent *d;
 	DIR *all = opendir(dir);
@@ -90,8 +71,7 @@ open_count(const char *path)
 
 	ck_assert_ptr_nonnull(all);
 	while ((d = readdir(all)) != NULL) {
-		n = readlink(
-		    text("%s/%s", dir, d->d_name), to, sizeof(to) - 1);
+		n = readlink(text("%s/%s", dir, d->d_name), to, sizeof(to) - 1);
 		to[n > 0 ? n : 0] = '\0';
 		count += n > 0 && strstr(to, name) != NULL;
 	}
@@ -109,11 +89,11 @@ START_TEST(two_services_two_files)
 
 	if (_i == 2)
 		NEEDS_SANDBOX();
-	prepare();
+	begin();
 	lines[0] = text("session_log %s\nlog_sample 1\n", one);
 	lines[1] = text("session_log %s\nlog_sample 10\n", two);
 	lines[2] = "session_log off\nno log_format\n";
-	up(sections(modes[_i], lines));
+	services_up(sections(modes[_i], lines));
 	visit(0, 20);
 	visit(1, 20);
 	visit(2, 5);
@@ -122,23 +102,24 @@ START_TEST(two_services_two_files)
 		WAIT_FOR(lines_of(two, 1) == 2, SOON);
 	ck_assert_int_eq(lines_of(one, 1), 0);
 	ck_assert_int_eq(rename(one, old), 0);
-	ck_assert_int_eq(kill(pen.child.pid, SIGHUP), 0);
+	ck_assert_int_eq(kill(services.pen.child.pid, SIGHUP), 0);
 	WAIT_FOR(access(one, F_OK) == 0, SOON);
 	visit(0, 1);
 	WAIT_FOR(lines_of(one, 0) == 1, SOON);
 	lines[1] = text("session_log %s\nlog_sample 1\n", three);
-	write_file(conf, sections(modes[_i], lines));
-	ck_assert_str_eq(pen_ask(&ctl, "reload"), "");
+	write_file(services.conf, sections(modes[_i], lines));
+	ck_assert_str_eq(pen_ask(&services.ctl, "reload"), "");
 	visit(0, 1);
 	visit(1, 3);
 	WAIT_FOR(lines_of(three, 1) == 3, SOON);
 	WAIT_FOR(lines_of(one, 0) == 2, SOON);
 	ck_assert_int_eq(open_count(two), 0);
 	ck_assert_int_eq(open_count(one), 1);
-	ck_assert_str_eq(pen_ask(&ctl, "diff"), "");
-	pen_down(&pen);
-	ck_assert_ptr_null(strstr(child_err(&pen.child), "session closed"));
-	backend_stop(&back);
+	ck_assert_str_eq(pen_ask(&services.ctl, "diff"), "");
+	pen_down(&services.pen);
+	ck_assert_ptr_null(
+	    strstr(child_err(&services.pen.child), "session closed"));
+	backend_stop(&services.back);
 }
 END_TEST
 
@@ -149,9 +130,10 @@ START_TEST(those_before_the_sections)
 	static const char *const lines[] = { "", "session_log off\n", "" };
 	const char *own[SERVICES] = { "", "", "" };
 
-	prepare();
+	begin();
 	own[1] = text("session_log %s\n", one);
-	up(sections(text("session_log %s\nlog_sample 1\n", one), lines));
+	services_up(
+	    sections(text("session_log %s\nlog_sample 1\n", one), lines));
 	visit(0, 3);
 	visit(1, 3);
 	visit(2, 3);
@@ -159,7 +141,8 @@ START_TEST(those_before_the_sections)
 	ck_assert_int_eq(lines_of(one, 1), 0);
 	ck_assert_int_eq(open_count(one), 1);
 	/* of all that follow, by one command */
-	ck_assert_str_eq(pen_ask(&ctl, text("session_log %s", two)), "");
+	ck_assert_str_eq(
+	    pen_ask(&services.ctl, text("session_log %s", two)), "");
 	visit(0, 3);
 	visit(1, 3);
 	visit(2, 3);
@@ -168,27 +151,31 @@ START_TEST(those_before_the_sections)
 	ck_assert_int_eq(open_count(two), 1);
 	/* one has its own, and then follows again */
 	ck_assert_str_eq(
-	    pen_ask(&ctl, text("service s1 session_log %s", two)), "");
+	    pen_ask(&services.ctl, text("service s1 session_log %s", two)), "");
 	ck_assert_int_eq(open_count(two), 1);
-	ck_assert_str_eq(pen_ask(&ctl, "log_sample 0"), "0\n");
-	ck_assert_str_eq(pen_ask(&ctl, "service s1 log_sample 1"), "1\n");
+	ck_assert_str_eq(pen_ask(&services.ctl, "log_sample 0"), "0\n");
+	ck_assert_str_eq(
+	    pen_ask(&services.ctl, "service s1 log_sample 1"), "1\n");
 	visit(0, 2);
 	visit(1, 3);
 	WAIT_FOR(lines_of(two, 1) == 3, SOON);
-	ck_assert_str_eq(pen_ask(&ctl, "service s1 log_sample auto"), "auto\n");
-	ck_assert_str_eq(pen_ask(&ctl, "service s1 session_log auto"), "");
+	ck_assert_str_eq(
+	    pen_ask(&services.ctl, "service s1 log_sample auto"), "auto\n");
+	ck_assert_str_eq(
+	    pen_ask(&services.ctl, "service s1 session_log auto"), "");
 	/* the one that has opened it is removed, and others still write */
 	own[0] = text("session_log %s\n", two);
-	write_file(conf, sections(text("session_log %s\n", two), own));
-	ck_assert_str_eq(pen_ask(&ctl, "reload"), "");
-	ck_assert_str_eq(pen_ask(&ctl, "service s0 remove"), "");
-	WAIT_FOR(strstr(pen_ask(&ctl, "services"), "s0") == NULL, SOON);
+	write_file(services.conf, sections(text("session_log %s\n", two), own));
+	ck_assert_str_eq(pen_ask(&services.ctl, "reload"), "");
+	ck_assert_str_eq(pen_ask(&services.ctl, "service s0 remove"), "");
+	WAIT_FOR(
+	    strstr(pen_ask(&services.ctl, "services"), "s0") == NULL, SOON);
 	ck_assert_int_eq(open_count(two), 1);
 	visit(2, 1);
 	WAIT_FOR(lines_of(two, 2) == 4, SOON);
 	ck_assert_int_eq(lines_of(two, 0), 3);
-	pen_down(&pen);
-	backend_stop(&back);
+	pen_down(&services.pen);
+	backend_stop(&services.back);
 }
 END_TEST
 
@@ -199,30 +186,29 @@ START_TEST(defaults_and_upgrade)
 	static const char *const lines[] = { "", "session_log auto\n",
 		"log_sample 1\n" };
 	const char *program = upgrading_install(), *settings, *said, *all;
-	struct child c;
 	pid_t now;
 
-	prepare();
+	begin();
 	all = sections(text("session_log %s\ndefaults\nsession_log %s\n"
 			    "log_sample 10\n",
 			   two, one),
 	    lines);
-	write_file(conf, all);
-	child_start(&c,
-	    (const char *[]){ getenv("PEN"), "--print", "-F", conf, NULL });
-	ck_assert_int_eq(child_wait(&c, SOON), 0);
-	said = child_out(&c);
+	write_file(services.conf, all);
+	(void)services_run("--print", 0);
+	said = child_out(&services.child);
 	ck_assert_int_eq(count_in(said, text("session_log %s\n", two)), 1);
 	ck_assert_int_eq(count_in(said, text("session_log %s\n", one)), 2);
 	ck_assert_int_eq(count_in(said, "log_sample 10\n"), 2);
-	up(said);
-	ck_assert_str_eq(pen_ask(&ctl, "service s1 session_log"), "auto\n");
-	ck_assert_str_eq(pen_ask(&ctl, "write; diff"), "");
-	settings = pen_ask(&ctl, "service s0 show settings");
+	services_up(said);
+	ck_assert_str_eq(
+	    pen_ask(&services.ctl, "service s1 session_log"), "auto\n");
+	ck_assert_str_eq(pen_ask(&services.ctl, "write; diff"), "");
+	settings = pen_ask(&services.ctl, "service s0 show settings");
 	if (program != NULL) {
-		now = upgrading_go(&ctl, pen.child.pid);
+		now = upgrading_go(&services.ctl, services.pen.child.pid);
 		ck_assert_str_eq(
-		    pen_ask(&ctl, "service s0 show settings"), settings);
+		    pen_ask(&services.ctl, "service s0 show settings"),
+		    settings);
 		visit(0, 20);
 		visit(1, 10);
 		visit(2, 5);
@@ -231,11 +217,11 @@ START_TEST(defaults_and_upgrade)
 		if (pen_workers() == 1)
 			WAIT_FOR(lines_of(one, 0) == 2, SOON);
 		upgrading_end(now);
-		ck_assert_int_eq(child_wait(&pen.child, SOON), 0);
+		ck_assert_int_eq(child_wait(&services.pen.child, SOON), 0);
 	} else {
-		pen_down(&pen);
+		pen_down(&services.pen);
 	}
-	backend_stop(&back);
+	backend_stop(&services.back);
 }
 END_TEST
 
@@ -244,40 +230,33 @@ START_TEST(without_effect)
 {
 	static const char *const lines[] = { "", "session_log stdout\n",
 		"log_sample 2\n" };
-	struct child c;
 	const char *said;
 	int i;
 
-	prepare();
-	write_file(conf, sections("session_log off\n", lines));
-	child_start(&c,
-	    (const char *[]){ getenv("PEN"), "--check", "-F", conf, NULL });
-	ck_assert_int_eq(child_wait(&c, SOON), 0);
-	said = child_err(&c);
+	begin();
+	write_file(services.conf, sections("session_log off\n", lines));
+	said = services_run("--check", 0);
 	for (i = 0; i < SERVICES; i++)
 		ck_assert_int_eq(
 		    count_in(said,
 			text("service s%d: %s:%d: log_format has no effect "
 			     "without session_log\n",
-			    i, conf, 6 + 5 * i + (i == 2))),
+			    i, services.conf, 6 + 5 * i + (i == 2))),
 		    i != 1);
 	ck_assert_int_eq(
 	    count_in(said,
 		"log_sample has no effect without session_log or request_log"),
 	    1);
-	write_file(conf,
-	    sections(text("session_log %s\n", one), lines));
-	child_start(&c,
-	    (const char *[]){ getenv("PEN"), "--check", "-F", conf, NULL });
-	ck_assert_int_eq(child_wait(&c, SOON), 0);
-	ck_assert_str_eq(child_err(&c), "");
-	write_file(conf,
+	write_file(
+	    services.conf, sections(text("session_log %s\n", one), lines));
+	ck_assert_str_eq(services_run("--check", 0), "");
+	write_file(services.conf,
 	    sections("", (const char *[]){ "session_log none\n", "", "" }));
 	pen_expect_failure(text("service s0: %s:6: session_log: \"none\": "
 				"neither a destination nor a file",
-			       conf),
-	    "--check", "-F", conf, NULL);
-	backend_stop(&back);
+			       services.conf),
+	    "--check", "-F", services.conf, NULL);
+	backend_stop(&services.back);
 }
 END_TEST
 
