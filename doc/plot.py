@@ -96,6 +96,7 @@ def best_peer(lines):
 HEADINGS = {
     "short": "CPU time, a connection per request", "kept": "CPU time, keep-alive",
     "bulk": "CPU time of bulk", "TLS": "CPU time, TLS", "UDP": "CPU time, datagrams",
+    "HTTP": "CPU time, HTTP", "services": "many services",
     "latency": "latency, median", "memory": "memory of a connection",
     "workers": "CPU time, 2 workers", "dsr": "direct server return, CPU time of frames",
     "paths": "CPU time of a session among hosts"}
@@ -152,6 +153,10 @@ SHORT = {
     "close_half": "client half-closes, 16 KiB", "one_by_one": "one at a time",
     "kept_1": "1 connection", "kept_16": "16 connections",
     "kept_64": "64 connections", "kept_16k": "64 connections, 16 KiB",
+    "short_proxy": "with a PROXY header", "short_name": "by names in TLS",
+    "http_kept": "16 connections", "http_log": "with a log",
+    "many_close": "a connection per request", "many_idle": "idle, % of a processor",
+    "many_memory": "memory of each",
     "bulk_down": "to the client", "bulk_up": "to the server",
     "bulk_both": "both ways", "slow_down": "1,000 slow readers",
     "slow_up": "1,000 slow senders", "tls_full": "full handshake",
@@ -170,7 +175,7 @@ def short_title(row):
     return SHORT.get(row, TITLES.get(row, row))
 
 
-UNITS = {"us": "us", "bytes": "bytes", "GB": "ms a gigabyte", "frame": "ns a frame",
+UNITS = {"%": "% of a processor", "us": "us", "bytes": "bytes", "GB": "ms a gigabyte", "frame": "ns a frame",
          "timer": "ns a timer", "match": "ns a match"}
 
 

@@ -6,6 +6,7 @@ figure is for: CPU time of a request, connection, handshake, gigabyte; or it is
 "us" (latency), "bytes" (memory for a connection) or "%" (of a processor)."""
 
 import collections
+import re
 
 Row = collections.namedtuple("Row", "name group title per targets")
 # several: runs on both processors; fill: load that comes before all rounds
@@ -52,6 +53,25 @@ NGINX_TLS = """ssl_certificate {dir}/{key}.pem; ssl_certificate_key {dir}/{key}.
         ssl_protocols TLSv1.3; ssl_ecdh_curve X25519:prime256v1;
         ssl_conf_command Ciphersuites TLS_AES_128_GCM_SHA256;
         ssl_session_cache shared:S{port}:10m; proxy_half_close on;"""
+NGINX_HTTP = """user root; daemon off; pid {dir}/nginx{port}.pid;
+error_log /dev/null crit; worker_rlimit_nofile 20000;
+events {{ worker_connections 19900; multi_accept on; }}
+http {{
+    access_log LOG;
+    keepalive_requests 1000000000;
+    upstream b {{
+        server 127.0.0.1:9001; server 127.0.0.1:9002;
+        keepalive 64; keepalive_requests 1000000000;
+    }}
+    server {{
+        listen {port} backlog=4096;
+        location / {{
+            proxy_pass http://b; proxy_http_version 1.1;
+            proxy_set_header Connection ""; proxy_set_header Host $http_host;
+        }}
+    }}
+}}
+"""
 DNSDIST = """setLocal("0.0.0.0:{port}")
 setACL("127.0.0.0/8")
 newServer({{address="127.0.0.1:9001", healthCheckMode="up"}})
@@ -74,6 +94,10 @@ def nginx(workers=1, listen="backlog=4096", more="proxy_half_close on;"):
 
 def pen(more="-r", servers=TWO):
     return (f"{PEN}{more} 0.0.0.0:{{port}} {servers}", "")
+
+
+def by_file(lines):
+    return (PEN + "-F {conf}", lines)
 
 
 def relay(more=""):
@@ -107,6 +131,91 @@ BOTH = {"pen": pen("-r --workers 2"), "pen, 1 worker": pen(),
 BOTH_TLS = {**by_tls("rsa", 2), "pen, 1 worker": by_tls("rsa")["pen"]}
 
 
+def http(log):
+    """Each balances requests or connections as it does by default."""
+    words, conf = haproxy()
+    conf = conf.replace("mode tcp", "mode http")
+    if log:
+        words = f"sh -c 'exec {words} >{{dir}}/haproxy{{port}}.log'"
+        conf = (conf.replace("global", "global\n    log stdout format raw local0")
+                .replace("mode http", "mode http\n    log global\n    option httplog"))
+    return {"pen": pen("-H -r" + (" --request-log {dir}/pen{port}.log" if log else "")),
+            "haproxy": (words, conf),
+            "nginx": ("{nginx} -c {conf}", NGINX_HTTP.replace(
+                "LOG", "{dir}/nginx{port}.log combined" if log else "off"))}
+
+
+def by_name(names):
+    """A server by the name in a TLS ClientHello, one of several."""
+    words, conf = haproxy()
+    conf = conf.replace("    default_backend b\n", "".join(
+        ["    tcp-request inspect-delay 5s\n",
+         "    tcp-request content accept if { req.ssl_hello_type 1 }\n"
+         .replace("{ ", "{{ ").replace(" }", " }}"),
+         *(f"    use_backend b{i} if {{{{ req.ssl_sni name{i}.example.com }}}}\n"
+           for i in range(names))]))
+    backend = conf[conf.index("backend b\n"):]
+    conf = conf[:conf.index("backend b\n")] + "".join(
+        backend.replace("backend b", f"backend b{i}") for i in range(names))
+    return {
+        "pen": by_file("listen 0.0.0.0:{port}\n" + "".join(
+            f"route sni name{i}.example.com service s{i}\n" for i in range(names))
+            + "".join(f"service s{i}\nroundrobin\n"
+                      "server 0 address 127.0.0.1 port 9001\n"
+                      "server 1 address 127.0.0.1 port 9002\n"
+                      for i in range(names))),
+        "haproxy": (words, conf),
+        "nginx": ("{nginx} -c {conf}", NGINX.replace("{workers}", "1")
+                  .replace("{listen}", "backlog=4096")
+                  .replace("{more}", "ssl_preread on;")
+                  .replace("    upstream b {{", "    map $ssl_preread_server_name $to {{ "
+                           + " ".join(f"name{i}.example.com b{i};" for i in range(names))
+                           + " }}\n    upstream b {{")
+                  .replace("proxy_pass b;", "proxy_pass $to;")
+                  .replace("    upstream b {{ server 127.0.0.1:9001; "
+                           "server 127.0.0.1:9002; }}", "\n".join(
+                               f"    upstream b{i} {{{{ server 127.0.0.1:9001; "
+                               "server 127.0.0.1:9002; }}" for i in range(names))))}
+
+
+def with_proxy_header():
+    words, conf = haproxy()
+    return {"pen": pen("-r --proxy-protocol 2"),
+            "haproxy": (words, re.sub("(?m)^(    server .*)$", r"\1 send-proxy-v2",
+                                      conf)),
+            "nginx, version 1": nginx(more="proxy_protocol on;")}
+
+
+def idle_services(n):
+    """A service at {port}, and n - 1 others that nobody uses, at other addresses."""
+    at, of_haproxy, of_nginx = (
+        [f"127.{net}.{i // 250}.{1 + i % 250}:7000" for i in range(1, n)]
+        for net in (30, 31, 32))
+    words, conf = haproxy()
+    # each listening socket is a descriptor
+    conf = conf.replace("maxconn 9900", "maxconn 7900")
+    front = conf[conf.index("frontend f"):]
+    lines = ("service s{}\nlisten {}\nserver 0 address 127.0.0.1 port 9001\n"
+             "server 1 address 127.0.0.1 port 9002\n")
+    upstream, server = NGINX.split("    upstream b", 1)[1].split("\n", 1)
+    server = server[:server.rindex("}}")].replace("{more}", "")
+    return {
+        "pen": by_file("defaults\nroundrobin\n"
+                       + lines.format(0, "0.0.0.0:{port}")
+                       + "".join(lines.format(i + 1, a) for i, a in enumerate(at))),
+        "haproxy": (words, conf + "".join(
+            front.replace("frontend f", f"frontend f{i}")
+            .replace("backend b", f"backend b{i}")
+            .replace("default_backend b\n", f"default_backend b{i}\n")
+            .replace("0.0.0.0:{port}", a) for i, a in enumerate(of_haproxy))),
+        "nginx": ("{nginx} -c {conf}", NGINX.replace("{workers}", "1")
+                  .replace("{listen}", "backlog=4096").replace("{more}", "")[:-3]
+                  + "".join(f"    upstream b{i}{upstream}\n" + server
+                            .replace("listen {port} {listen}", f"listen {a}")
+                            .replace("proxy_pass b;", f"proxy_pass b{i};")
+                            for i, a in enumerate(of_nginx)) + "}}\n")}
+
+
 def row(name, group, title, per, proxies, load, several=False):
     return Row(name, group, title, per, [
         Target(proxy, "", setup, load, several)
@@ -118,6 +227,8 @@ def curve(name, group, title, per, targets):
     return Row(name, group, title, per, [Target(*t) for t in targets])
 
 
+NAMES, SERVICES = 10, 2000
+MANY = idle_services(SERVICES)
 MIB = 1 << 20
 SLOW_CLIENTS = "-w 0.4 -d 0.8 -k -c 1000 -z 6250"
 ROWS = [
@@ -129,6 +240,10 @@ ROWS = [
         TCP, "-c 64 -H -s 16384"),
     row("one_by_one", "short", "a connection per request, one at a time",
         "connection", TCP, "-c 1"),
+    row("short_proxy", "short", "the same, with a PROXY header, version 2, to the"
+        " server", "connection", with_proxy_header(), "-c 64 -e"),
+    row("short_name", "short", f"the same, by one of {NAMES} names in TLS",
+        "connection", by_name(NAMES), "-c 64 -e -N name7.example.com"),
     row("kept_1", "kept", "keep-alive, 1 connection", "request", TCP, "-k -c 1"),
     row("kept_16", "kept", "keep-alive, 16 connections", "request", TCP,
         "-k -c 16"),
@@ -136,6 +251,10 @@ ROWS = [
         "-k -c 64"),
     row("kept_16k", "kept", "keep-alive, 64 connections, 16 KiB", "request", TCP,
         "-k -c 64 -s 16384"),
+    row("http_kept", "HTTP", "HTTP, keep-alive, 16 connections", "request",
+        http(False), "-h -k -c 16"),
+    row("http_log", "HTTP", "HTTP, keep-alive, 16 connections, a line in a log for"
+        " each", "request", http(True), "-h -k -c 16"),
     row("bulk_down", "bulk", "bulk to the client", "GB", TCP,
         f"-w 0.4 -k -c 8 -s {16 * MIB}"),
     row("bulk_up", "bulk", "bulk to the server", "GB", TCP,
@@ -175,6 +294,12 @@ ROWS = [
         f"{SLOW_CLIENTS} -i -s 1000000000"),
     row("memory_tls", "memory", "an idle connection, TLS", "bytes", TLS,
         "-T -i -c 1000"),
+    row("many_close", "services", f"a connection per request, {SERVICES:,} services",
+        "connection", MANY, "-c 64 -e"),
+    row("many_idle", "services", f"{SERVICES:,} services, 10 connections a second",
+        "%", MANY, "-e -c 10 -R 10 -d 2"),
+    row("many_memory", "services", f"memory of each of {SERVICES:,} idle services",
+        "bytes", MANY, f"-c {SERVICES}"),
     row("both_close", "workers", "2 workers: a connection per request",
         "connection", BOTH, "-c 64 -S 1000", True),
     row("both_kept", "workers", "2 workers: keep-alive", "request", BOTH,

@@ -3,7 +3,8 @@
  *
  * A request begins with struct ask and is filled with pattern bytes; the answer is
  * pattern bytes alone. Each begins at a place that the request names, so that bytes
- * that are lost, doubled or those of another client are noticed. */
+ * that are lost, doubled or those of another client are noticed. A request of HTTP is a
+ * GET with struct ask, whose answer's body is those pattern bytes. */
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H
 #ifndef _GNU_SOURCE
@@ -35,6 +36,16 @@ struct ask {
 	uint32_t magic, length, answer; /* length includes this */
 	uint16_t place;
 	uint16_t flags;
+};
+
+/* The same as a request of HTTP, with struct ask between both in hexadecimal digits. */
+#define GET_START "GET /"
+#define GET_END                                                                   \
+	" HTTP/1.1\r\nHost: www.example.com\r\nUser-Agent: load\r\n"               \
+	"Accept: */*\r\n\r\n"
+enum {
+	GET_SIZE = sizeof(GET_START) - 1 + 2 * sizeof(struct ask) +
+	    sizeof(GET_END) - 1
 };
 
 static char pattern[PERIOD + BLOCK], input[BLOCK];

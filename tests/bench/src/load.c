@@ -13,6 +13,10 @@
  *     -R N     so many requests a second, whatever is answered; a request that
  *              has to wait for a free connection is as late as it is
  *     -T       TLS 1.3; -r: connections resume a session
+ *     -h       HTTP/1.1: a GET whose path has the request, without -q; the answer
+ *              is a body
+ *     -N NAME  with -e: a TLS ClientHello for NAME goes before each request; the
+ *              server drops it
  *     -S N     clients have N addresses, in turn
  *     -n N     stops after N requests, or datagrams
  *     -i       a request on each connection, then HOLD, and again after a line
@@ -37,6 +41,7 @@ enum { TIMEOUT_NS = 1000000000, FINE = 6, KINDS = 64 << FINE, BATCH = 256 };
 struct conn {
 	int fd; /* -1: none */
 	bool busy, shaken;
+	unsigned headed, ends; /* bytes of an answer's header, of its end */
 	SSL *tls;
 	uint64_t since, sent, got, reads, moved;
 	struct ask ask;
@@ -53,9 +58,11 @@ enum fault { WRONG, SHORT, LONG, REFUSED, RESET, LATE, FAULTS };
 
 static int connections = 1, sources, ep;
 static double seconds = 1, warm_up = 0.1, rate;
-static uint32_t request = 100, reply = 100, number, slow;
+/* `request` includes what goes before struct ask: `greeting_size` bytes */
+static uint32_t request = 100, reply = 100, number, slow, greeting_size;
+static char greeting[2048];
 static bool keep, server_closes, half_close, at_once, tls, resume, hold, stall,
-    datagrams, new_ports, measuring;
+    datagrams, new_ports, measuring, http;
 static struct sockaddr_in target;
 static SSL_CTX *context;
 static SSL_SESSION *session;
@@ -216,7 +223,7 @@ succeeded(struct conn *c)
 static bool
 skips(const struct conn *c)
 {
-	return c->tls == NULL && slow == 0 && c->reads % 16 != 15 &&
+	return c->tls == NULL && slow == 0 && !http && c->reads % 16 != 15 &&
 	    reply - c->got > BLOCK;
 }
 
@@ -279,22 +286,51 @@ shake(struct conn *c)
 	return false;
 }
 
+/* A GET that begins with struct ask, in hexadecimal digits: GET_SIZE bytes. */
+static void
+make_get(const struct ask *ask, char *to)
+{
+	const unsigned char *bytes = (const unsigned char *)ask;
+
+	for (size_t i = 0; i < sizeof(*ask); i++)
+		snprintf(to + sizeof(GET_START) - 1 + 2 * i, 3, "%02x", bytes[i]);
+	memcpy(to, GET_START, sizeof(GET_START) - 1);
+	memcpy(to + sizeof(GET_START) - 1 + 2 * sizeof(*ask), GET_END,
+	    sizeof(GET_END) - 1);
+}
+
+/* The first bytes of a request, of which there is room for `size`. Returns how many
+ * of them are there. */
+static size_t
+make_first(const struct conn *c, char *first, size_t size)
+{
+	size_t n = request < size ? request : size;
+
+	if (http) {
+		make_get(&c->ask, first);
+		return n;
+	}
+	memcpy(first, greeting, greeting_size);
+	memcpy(first + greeting_size, pattern_at(c->ask.place, 0),
+	    n - greeting_size);
+	memcpy(first + greeting_size, &c->ask, sizeof(c->ask));
+	return n;
+}
+
 /* Returns -1 if the connection failed. */
 static int
 send_request(struct conn *c)
 {
 	while (c->sent < request) {
-		const char *from = pattern_at(c->ask.place, c->sent);
+		const char *from =
+		    pattern_at(c->ask.place, c->sent - greeting_size);
 		size_t n = request - c->sent;
 		char first[4096];
 		ssize_t w;
 
-		if (c->sent < sizeof(c->ask)) {
-			n = n < sizeof(first) ? n : sizeof(first);
-			memcpy(first, pattern_at(c->ask.place, 0), n);
-			memcpy(first, &c->ask, sizeof(c->ask));
+		if (http || c->sent < greeting_size + sizeof(c->ask)) {
+			n = make_first(c, first, sizeof(first)) - c->sent;
 			from = first + c->sent;
-			n -= c->sent;
 		} else if (n > BLOCK)
 			n = BLOCK;
 		w = move_bytes(c, false, (char *)from, n);
@@ -315,6 +351,22 @@ send_request(struct conn *c)
 	return 0;
 }
 
+/* How many of these bytes are an answer's header, of which each ends with an empty
+ * line; -1: it is none, or not that of a good answer. */
+static ssize_t
+header_part(struct conn *c, const char *p, size_t n)
+{
+	static const char good[] = "HTTP/1.1 200", end[] = "\r\n\r\n";
+	size_t i;
+
+	for (i = 0; i < n && c->ends < sizeof(end) - 1; i++, c->headed++) {
+		if (c->headed < sizeof(good) - 1 && p[i] != good[c->headed])
+			return -1;
+		c->ends = p[i] == end[c->ends] ? c->ends + 1 : p[i] == end[0];
+	}
+	return (ssize_t)i;
+}
+
 static void
 step(struct conn *c)
 {
@@ -327,21 +379,26 @@ step(struct conn *c)
 	}
 	for (;; c->reads++) {
 		ssize_t r = move_bytes(c, true, input, BLOCK);
-		bool real = !skips(c);
+		bool real = !skips(c), ended = r == 0;
+		ssize_t head = http && r > 0 ? header_part(c, input, (size_t)r) : 0;
 
 		if (r < 0) {
 			if (errno != EAGAIN && errno != ENOTCONN)
 				failed(c, c->sent < request ? REFUSED : RESET);
 			return;
 		}
-		if (r == 0 && c->got == reply && server_closes)
+		r -= head;
+		if (ended && c->got == reply && server_closes)
 			succeeded(c);
-		else if (r == 0)
+		else if (ended)
 			failed(c, SHORT);
+		else if (head < 0)
+			failed(c, WRONG);
 		else if (c->got + (uint64_t)r > reply)
 			failed(c, LONG);
 		else if (real &&
-		    memcmp(input, pattern_at(c->ask.place, c->got), (size_t)r))
+		    memcmp(input + head, pattern_at(c->ask.place, c->got),
+			(size_t)r))
 			failed(c, WRONG);
 		else {
 			c->got += (uint64_t)r;
@@ -389,7 +446,8 @@ begin(uint64_t since)
 	c->busy = true;
 	c->since = since;
 	c->sent = c->got = c->reads = 0;
-	c->ask = (struct ask){ ASK_MAGIC, request, reply,
+	c->headed = c->ends = 0;
+	c->ask = (struct ask){ ASK_MAGIC, request - greeting_size, reply,
 		(uint16_t)(next_place++ * 7919 % PERIOD), flags };
 	if (c->fd < 0) {
 		c->fd = new_socket(SOCK_STREAM);
@@ -637,11 +695,30 @@ report(double before)
 }
 
 static void
+make_greeting(const char *name)
+{
+	SSL_CTX *x = SSL_CTX_new(TLS_client_method());
+	SSL *s = SSL_new(x);
+	int n;
+
+	SSL_set1_groups_list(s, "X25519:P-256");
+	SSL_set_bio(s, BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+	SSL_set_tlsext_host_name(s, name);
+	SSL_connect(s);
+	n = BIO_read(SSL_get_wbio(s), greeting, sizeof(greeting));
+	if (n <= 0)
+		give_up("ClientHello");
+	greeting_size = (uint32_t)n;
+	SSL_free(s);
+	SSL_CTX_free(x);
+}
+
+static void
 read_options(int argc, char **argv)
 {
 	int o;
 
-	while ((o = getopt(argc, argv, "c:d:w:q:s:keHbR:TrS:n:ixz:up")) != -1)
+	while ((o = getopt(argc, argv, "c:d:w:q:s:keHbR:TrS:n:ixz:uphN:")) != -1)
 		switch (o) {
 		case 'c': connections = atoi(optarg); break;
 		case 'd': seconds = atof(optarg); break;
@@ -662,10 +739,13 @@ read_options(int argc, char **argv)
 		case 'z': slow = (uint32_t)atol(optarg); break;
 		case 'u': datagrams = true; break;
 		case 'p': new_ports = true; break;
+		case 'h': http = true; break;
+		case 'N': make_greeting(optarg); break;
 		default: exit(2);
 		}
+	request = http ? GET_SIZE : request > 0 ? request + greeting_size : 0;
 	if (optind != argc - 1 || connections < 1 ||
-	    (request > 0 && request < sizeof(struct ask)))
+	    (request > 0 && request < greeting_size + sizeof(struct ask)))
 		exit(2);
 	target = address(argv[optind]);
 }

@@ -2,6 +2,7 @@
  *
  *     server ADDRESS:PORT ...
  *
+ * A header of the PROXY protocol and a TLS ClientHello before a request are dropped.
  * A datagram comes back with the bit set that makes a DNS query an answer. To a
  * request whose bytes are not as sent, the answer is a wrong one, too. */
 #include "common.h"
@@ -11,7 +12,9 @@ struct conn {
 	struct ask ask;
 	uint64_t got, left, position; /* of the request; of the answer */
 	uint16_t place;
-	bool ended;
+	bool ended, http, header_due;
+	char head[4096]; /* what goes before a request, or is one of HTTP, so far */
+	size_t head_n;
 };
 
 enum kind { STREAMS, DATAGRAMS };
@@ -25,10 +28,32 @@ struct listener {
 static struct listener listeners[16];
 static int ep, count;
 
+/* The header of an answer of HTTP. Returns -1 if the connection is gone, 1 if it has
+ * to wait. */
+static int
+answer_header(struct conn *c)
+{
+	char text[160];
+	int n = snprintf(text, sizeof(text),
+	    "HTTP/1.1 200 OK\r\nServer: server\r\n"
+	    "Content-Type: application/octet-stream\r\nContent-Length: %llu\r\n\r\n",
+	    (unsigned long long)c->left);
+	ssize_t w = send(c->fd, text, (size_t)n, MSG_NOSIGNAL | MSG_MORE);
+
+	if (w < 0 && errno == EAGAIN)
+		return 1;
+	c->header_due = false;
+	return w == n ? 0 : -1;
+}
+
 /* Returns -1 if the connection is gone. */
 static int
 answer(struct conn *c)
 {
+	int waits = c->header_due ? answer_header(c) : 0;
+
+	if (waits != 0)
+		return waits < 0 ? -1 : 0;
 	while (c->left > 0) {
 		size_t n = c->left < BLOCK ? c->left : BLOCK;
 		ssize_t w = send(c->fd, pattern_at(c->place, c->position), n,
@@ -54,6 +79,66 @@ begin_answer(struct conn *c, bool right)
 	c->left = c->ask.answer;
 	c->position = 0;
 	c->place = right ? c->ask.place : (uint16_t)(c->ask.place + 1);
+	c->header_due = c->http;
+}
+
+/* Whether what was gathered before a request is all of it: a ClientHello's record, a
+ * header of the PROXY protocol, version 2 or 1, or a request of HTTP. */
+static bool
+is_whole(const struct conn *c)
+{
+	const unsigned char *h = (const unsigned char *)c->head;
+	size_t n = c->head_n;
+
+	switch (h[0]) {
+	case 0x16:
+		return n >= 5 && n == 5 + ((size_t)h[3] << 8 | h[4]);
+	case '\r':
+		return n >= 16 && n == 16 + ((size_t)h[14] << 8 | h[15]);
+	case 'P':
+		return h[n - 1] == '\n';
+	default:
+		return n >= 4 && memcmp(h + n - 4, "\r\n\r\n", 4) == 0;
+	}
+}
+
+static bool
+begins_before(char first)
+{
+	return first == 0x16 || first == '\r' || first == 'P' || first == 'G';
+}
+
+static void
+take_get(struct conn *c)
+{
+	unsigned char *bytes = (unsigned char *)&c->ask;
+	unsigned byte;
+
+	for (size_t i = 0; i < sizeof(c->ask); i++) {
+		if (sscanf(c->head + sizeof(GET_START) - 1 + 2 * i, "%2x", &byte) != 1)
+			byte = 0;
+		bytes[i] = (unsigned char)byte;
+	}
+	if (c->ask.magic != ASK_MAGIC)
+		c->ask = (struct ask){ 0, 16, 1, 0, ASK_CLOSE };
+	c->http = true;
+	c->got = c->ask.length;
+	begin_answer(c, c->ask.magic == ASK_MAGIC);
+}
+
+/* Takes a byte of what goes before a request. Returns -1 if that is too long. */
+static int
+take_before(struct conn *c, char byte)
+{
+	if (c->head_n == sizeof(c->head))
+		return -1;
+	c->head[c->head_n++] = byte;
+	if (is_whole(c)) {
+		if (c->head[0] == 'G')
+			take_get(c);
+		c->head_n = 0;
+	}
+	return 0;
 }
 
 /* Takes what was received; n may hold the end of one request and the next one. */
@@ -65,6 +150,14 @@ take(struct conn *c, const char *p, size_t n)
 
 		if (c->got == c->ask.length && c->got >= sizeof(c->ask))
 			c->got = 0;
+		if (c->got == 0 && (c->head_n > 0 || begins_before(*p))) {
+			if (take_before(c, *p) < 0) {
+				c->ended = true;
+				return;
+			}
+			p++, n--;
+			continue;
+		}
 		want = c->got < sizeof(c->ask) ? sizeof(c->ask) - c->got
 					       : c->ask.length - c->got;
 		if (want > n)
