@@ -29,6 +29,8 @@ UNITS = [
     Unit("close_client", "-c 16", rows.TCP),
     Unit("close_server", "-c 16 -e", rows.TCP),
     Unit("kept", "-c 16 -k", rows.TCP),
+    Unit("http", "-c 16 -k -h", rows.http(False)),
+    Unit("http_log", "-c 16 -k -h", rows.http(True)),
     Unit("udp_sticky", "-u -c 64", {
         "pen": rows.pen("-U"), "classic": rows.classic("-U"),
         "nginx": rows.nginx(1, "udp rcvbuf=4m", "")}),

@@ -34,6 +34,7 @@ esac
 [ "$(id -u)" = 0 ] || give_up "needs root: it makes network namespaces"
 need cc gcc
 need /usr/include/openssl/ssl.h libssl-dev
+need /usr/include/check.h check # without it make does not know acl_rate
 need pen pen
 for named in "${HAPROXY:-}" "${NGINX:-}" "${DNSDIST:-}"; do
 	[ -z "$named" ] || command -v "$named" >/dev/null ||
