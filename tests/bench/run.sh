@@ -47,6 +47,7 @@ need "${NGINX:-nginx}" nginx
 need "${DNSDIST:-dnsdist}" dnsdist
 need openssl openssl
 need ip iproute2
+need nft nftables
 if [ -n "${missing:-}" ]; then
 	# their services stay down
 	printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
