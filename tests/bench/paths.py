@@ -108,7 +108,7 @@ class Paths(bench.Bench):
                 if other != key and other[0][0].startswith("DSR"):
                     self.stop(child)
                     del self.running[other]
-        child = self.start(None, self.where("director" if link else "router")
+        child = self.start(None, self.where("director" if fast else "router")
                            + words, "proxy")
         self.running[key] = child
         self.settle(target)
