@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 #include "base/output.h"
 #include "control/apply/apply.h"
 #include "control/file/config_file.h"
@@ -459,6 +460,7 @@ main(int argc, char **argv)
 
 	/* a file that may not be larger costs lines, not the process */
 	signal(SIGXFSZ, SIG_IGN);
+	memory_return_large();
 	log_find_journal();
 	errors_init(&errors);
 	output_fill_standard_files();

@@ -84,7 +84,8 @@ struct pipe {
 	bool dropped : 1;    /* something came since */
 	bool copy_only : 1;  /* the kernel refused to splice it */
 	bool reported : 1;   /* share->on_read is to be called */
-	uint64_t bytes : 56; /* taken by `to` so far; 72 petabytes fit */
+	bool slow : 1;	     /* `to` has refused bytes, and takes few at a time */
+	uint64_t bytes : 55; /* taken by `to` so far; 36 petabytes fit */
 };
 
 enum pipe_verdict {

@@ -465,7 +465,7 @@ def lines_of(row, results, refused):
             line["rate"] = middle(lambda r: (
                 r["bytes"] / 1e6 if row.per in ("GB", "MB") else r["answered"])
                 / r["seconds"])
-            if row.per == "message":  # MB/s, one way
+            if row.per == "message" and line["median"]:  # MB/s, one way
                 line["rate"] = text(target.x / float(line["median"]))
             for name in ("p50", "p99", "p999"):
                 line[name] = middle(lambda r, name=name: r[name])
