@@ -71,8 +71,9 @@ expect_to_follow(const char *option, const char *value)
 	ck_assert_str_eq(contents(file), "1\n");
 	backend_stop(&back);
 	WAIT_FOR(!is_fit(), SOON);
-	ck_assert(child_has_said(&pen.child,
-	    text("not fit file=%s reason=\"no server is up\"", file)));
+	WAIT_FOR(child_has_said(&pen.child,
+		     text("not fit file=%s reason=\"no server is up\"", file)),
+	    SOON);
 	backend_start_at(&back, &at, backend_echo, NULL);
 	WAIT_FOR(is_fit(), SOON);
 	pen_answers(&ctl, "server 0 maint", "");
@@ -173,8 +174,8 @@ START_TEST(guard_is_killed)
 	(void)child_wait(&pen.child, SOON);
 	WAIT_FOR(!is_fit(), SOON);
 	/* no process may be there to reap it */
-	WAIT_FOR(child_status_line(twin, "State")[0] == 'Z' ||
-		kill(twin, 0) < 0,
+	WAIT_FOR(
+	    child_status_line(twin, "State")[0] == 'Z' || kill(twin, 0) < 0,
 	    SOON);
 	backend_stop(&back);
 }
@@ -219,7 +220,7 @@ START_TEST(draining)
 	endpoint_expect_echo(client, "before");
 	ck_assert_int_eq(kill(pen.child.pid, SIGQUIT), 0);
 	WAIT_FOR(!is_fit(), SOON);
-	ck_assert(child_has_said(&pen.child, "reason=\"stopping\""));
+	WAIT_FOR(child_has_said(&pen.child, "reason=\"stopping\""), SOON);
 	endpoint_expect_echo(client, "after");
 	close(client);
 	ck_assert_int_eq(child_wait(&pen.child, SOON), 0);

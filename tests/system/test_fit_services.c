@@ -91,15 +91,18 @@ START_TEST(one_service_without_servers)
 	ck_assert_int_eq(ready("?all"), 200);
 	pen_answers(&services.ctl, "service s29 maint", "");
 	WAIT_FOR(!is_fit("fit/s29"), SOON);
-	ck_assert(child_has_said(&services.pen.child,
-	    text("not fit file=%s reason=\"no server is up\" service=s29",
-		scratch("fit/s29"))));
+	WAIT_FOR(
+	    child_has_said(&services.pen.child,
+		text("not fit file=%s reason=\"no server is up\" service=s29",
+		    scratch("fit/s29"))),
+	    SOON);
 	ck_assert(is_fit("fit/all") && is_fit("fit/own"));
 	backend_stop(&services.back);
 	WAIT_FOR(!is_fit("fit/all") && !is_fit("fit/own"), SOON);
-	ck_assert(child_has_said(&services.pen.child,
-	    text("not fit file=%s reason=\"no service can serve\"",
-		scratch("fit/all"))));
+	WAIT_FOR(child_has_said(&services.pen.child,
+		     text("not fit file=%s reason=\"no service can serve\"",
+			 scratch("fit/all"))),
+	    SOON);
 	ck_assert_int_eq(ready(""), 503);
 	pen_down(&services.pen);
 }

@@ -587,14 +587,12 @@ START_TEST(begins_again)
 	feed(10);
 	ck_assert_int_eq(pump(), PIPE_BLOCKED);
 	pipe_drop(&pipe_, &share);
-	ck_assert_int_eq(
-	    pipe_restart(&pipe_, first, sizeof(first), &share), 0);
+	ck_assert_int_eq(pipe_restart(&pipe_, first, sizeof(first), &share), 0);
 	ck_assert_uint_eq(pipe_.bytes, 0);
 	ck_assert_uint_eq(pipe_pending(&pipe_), sizeof(first));
 	to.flags |= STREAM_WRITABLE;
 	ck_assert_int_eq(pump(), PIPE_STARVED);
-	ck_assert_int_eq(
-	    recv(out[1], bytes, sizeof(bytes), 0), sizeof(first));
+	ck_assert_int_eq(recv(out[1], bytes, sizeof(bytes), 0), sizeof(first));
 	ck_assert_mem_eq(bytes, first, sizeof(first));
 	ck_assert_uint_eq(pipe_.bytes, sizeof(first));
 	end();
