@@ -11,8 +11,8 @@
 /* Reads before others get a turn. */
 enum { FAIR_SHARE = 16 };
 
-/* A read for a far side that is slow: what it refuses of that is kept. It is slow
- * no more when it takes so many of them in a row. */
+/* A read for a far side that is slow: what it refuses of that is kept. It is
+ * slow no more when it takes so many of them in a row. */
 enum { SLOW_READ = 16 * 1024, SLOW_ENDS = 4 };
 
 void

@@ -84,7 +84,7 @@ struct pipe {
 	bool dropped : 1;    /* something came since */
 	bool copy_only : 1;  /* the kernel refused to splice it */
 	bool reported : 1;   /* share->on_read is to be called */
-	bool slow : 1;	     /* `to` has refused bytes, and takes few at a time */
+	bool slow : 1;	     /* `to` refuses bytes: read few at a time */
 	uint64_t bytes : 55; /* taken by `to` so far; 36 petabytes fit */
 };
 

@@ -59,7 +59,7 @@ tests/system/test_penctl: tools/penctl tools/watch
 tests/system/test_prometheus: control/report/metrics
 	control/report/metrics_process control/report/trend
 tests/system/test_prompt: tools/edit_libedit tools/prompt
-tests/system/test_proxy_datagrams: proxy/core/proxy_datagram proxy/datagram/flow_named
+tests/system/test_proxy_datagrams: proxy/core/proxy_datagram
 tests/system/test_proxy_down: proxy/session/session_proxy
 tests/system/test_workers: control/workers/remote control/workers/replicate
 	control/workers/cover control/workers/states_sync
@@ -90,7 +90,7 @@ tests/system/test_tls_settings: control/verify/tls_config_check control/commands
 	tls/tls_context tls/tls_server_setup
 tests/system/test_tls_upstream: tls/tls_client tls/tls_trust
 tests/system/test_top: tools/top tools/top_screen
-tests/system/test_udp: proxy/datagram/flow proxy/datagram/flow_health proxy/datagram/flow_question proxy/datagram/flow_socket proxy/datagram/flow_table
+tests/system/test_udp: proxy/datagram/flow proxy/datagram/flow_arrival proxy/datagram/flow_health proxy/datagram/flow_question proxy/datagram/flow_socket proxy/datagram/flow_table
 tests/system/test_upgrade: control/upgrade/takeover control/upgrade/upgrade control/upgrade/upgrade_end control/life/predecessor
 	control/upgrade/upgrade_start
 tests/system/test_web: control/web/web control/web/web_plain net/http_clients

@@ -25,7 +25,7 @@ const char *services_section(int i, const char *before, const char *after);
 /* Those of all SERVICES_MOST; `last`: more lines of the last one. */
 const char *services_sections(const char *before, const char *last);
 
-/* pen with that option, as --check, and the file. Returns its standard error. */
+/* Runs pen with that option and the file. Returns its standard error. */
 const char *services_run(const char *option, int status);
 /* Writes the file, and starts pen with a control socket. */
 void services_up(const char *file);

@@ -1,5 +1,5 @@
-/* flow_arrival.c: datagrams of clients: the flow of each, whether its client may
- * have one, and a listener's turn of reading. */
+/* flow_arrival.c: datagrams of clients: the flow of each, whether its client
+ * may have one, and a listener's turn of reading. */
 #include "config.h"
 
 #include <string.h>
@@ -210,6 +210,8 @@ each_by_itself(const struct frontend_core *f)
 	    f->limited || f->options.udp.proxy != UDP_PROXY_OFF;
 }
 
+static void flow_take(struct flows *fs, struct arrival *a);
+
 static void
 flow_take_pieces(struct flows *fs, struct arrival *a)
 {
@@ -227,7 +229,7 @@ flow_take_pieces(struct flows *fs, struct arrival *a)
 	}
 }
 
-void
+static void
 flow_take(struct flows *fs, struct arrival *a)
 {
 	struct frontend_core *f = fs->frontend;
@@ -267,13 +269,78 @@ take_batch(struct flows *fs, struct listener *l, const struct dgram_batch *b)
 		flow_take(fs, &a[i]);
 }
 
+/* ---- from a proxy, with a header that has the client address ---- */
+
+/* A client behind a proxy is not the same one behind another, nor behind
+ * another socket of that, which wants the answers. */
+static void
+name_client(
+    const struct flows *fs, struct arrival *a, const struct peer *who)
+{
+	const struct addr *from = &a->dgram->from;
+	struct flow_key *key = &a->key;
+	uint64_t h = hash_table_hash(&fs->table, &from->u, from->len);
+
+	h ^= hash_mix(hash_table_hash(&fs->table, who, sizeof(*who)));
+	memcpy(key->client, &h, sizeof(h));
+	h = hash_mix(h ^ fs->table.key.k0);
+	memcpy(key->client + sizeof(h), &h, sizeof(h));
+	key->family = who->family;
+	a->who = *who;
+	a->hash = hash_table_hash(&fs->table, key, sizeof(*key));
+}
+
+static void
+take_one(struct flows *fs, struct listener *l, struct dgram *d)
+{
+	struct arrival a;
+	struct peer who;
+
+	if (!proxy_datagram_accept(fs->frontend, d, &who))
+		return;
+	flow_meet(fs, &a, l, d);
+	name_client(fs, &a, &who);
+	flow_take(fs, &a);
+}
+
+/* What the kernel joined is several, each with a header. */
+static void
+take_pieces_named(
+    struct flows *fs, struct listener *l, const struct dgram *d)
+{
+	size_t step = d->segment > 0 ? d->segment : d->n;
+	char *at = d->bytes, *end = d->bytes + d->n;
+
+	do {
+		struct dgram piece = *d;
+
+		piece.segment = 0;
+		piece.bytes = at;
+		piece.n = (size_t)(end - at) < step ? (size_t)(end - at) : step;
+		at += piece.n;
+		take_one(fs, l, &piece);
+	} while (at < end);
+}
+
+static void
+take_batch_named(
+    struct flows *fs, struct listener *l, const struct dgram_batch *b)
+{
+	unsigned i;
+
+	for (i = 0; i < b->count; i++)
+		take_pieces_named(fs, l, &b->at[i]);
+}
+
+/* ---- a turn of reading ---- */
+
 void
 flows_on_batch(struct listener *l, struct dgram_batch *b)
 {
 	struct frontend_core *f = l->arg;
 
 	if (proxy_datagrams(f))
-		flows_take_named(f->flows, l, b);
+		take_batch_named(f->flows, l, b);
 	else
 		take_batch(f->flows, l, b);
 }

@@ -88,8 +88,6 @@ void flow_meet(struct flows *fs, struct arrival *a, struct listener *l,
  * it. NULL: no memory. */
 struct flow *flow_begin(struct flows *fs, const struct arrival *a,
     struct flow *w, struct server *s, const struct attempts *attempts);
-/* Passes the datagram on that flow_meet() has met. */
-void flow_take(struct flows *fs, struct arrival *a);
 /* The flow of a datagram with udp_each, where the server is chosen before the
  * flow is known. NULL: the datagram is dropped, and counted. */
 struct flow *flow_of_each(struct flows *fs, struct arrival *a);
@@ -98,9 +96,6 @@ struct flow *flow_of_each(struct flows *fs, struct arrival *a);
  * what is dropped, and ends the flow if no server is left. */
 void flow_forward(
     struct flow *w, const char *bytes, size_t n, unsigned segment);
-/* Passes a batch on in which each datagram has a PROXY header. */
-void flows_take_named(
-    struct flows *fs, struct listener *l, const struct dgram_batch *b);
 /* To be called when a listener has had its turn; `all`: it has read all that
  * was there. */
 void flow_turn_over(struct flows *fs, const struct listener *l, bool all);

@@ -41,7 +41,7 @@ resident(void)
 	return pages * sysconf(_SC_PAGESIZE);
 }
 
-/* Small blocks between them, which stay, would keep the heap as long as it was. */
+/* Small blocks between them stay: the heap would be as long as it was. */
 START_TEST(large_blocks_go_back)
 {
 	static char *large[BLOCKS], *small[BLOCKS];

@@ -210,8 +210,8 @@ START_TEST(little_is_kept_for_a_slow_reader)
 }
 END_TEST
 
-/* All is read now and then, so that nothing is kept: it is a slow reader still, until
- * it takes a lot at once. */
+/* All is read now and then, so that nothing is kept: it is a slow reader still,
+ * until it takes a lot at once. */
 START_TEST(a_slow_reader_is_remembered)
 {
 	enum { LITTLE = 16 * 1024 };
