@@ -7,41 +7,78 @@
 
 /* ---- characters ---- */
 
-/* A bit for each character of ASCII. */
-struct set {
-	uint64_t low, high;
+/* TOKEN: !#$%&'*+-.^_`|~ DIGIT ALPHA (RFC 9110, 5.6.2); HOST, with its port:
+ * -._~ !$&'()*+,;= :[]% DIGIT ALPHA (RFC 3986, 3.2.2). */
+enum { TOKEN = 1, HOST = 2 };
+/* Which of them has a byte, from the blank on: */
+/* clang-format off */
+static const unsigned char sets[256] = {
+	[' '] =
+	/*  !"#$%&'()*+,-./ */ 0, 3, 0, 1, 3, 3, 3, 3, 2, 2, 3, 3, 2, 3, 3, 0,
+	/* 0123456789:;<=>? */ 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 2, 0, 2, 0, 0,
+	/* @ABCDEFGHIJKLMNO */ 0, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
+	/* PQRSTUVWXYZ[\]^_ */ 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 2, 0, 2, 1, 3,
+	/* `abcdefghijklmno */ 1, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
+	/* pqrstuvwxyz{|}~  */ 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 0, 1, 0, 3, 0,
 };
+/* clang-format on */
 
-/* !#$%&'*+-.^_`|~ DIGIT ALPHA */
-static const struct set token = { 0x03ff6cfa00000000, 0x57ffffffc7fffffe };
-/* -._~ !$&'()*+,;= :[]% DIGIT ALPHA (RFC 3986, 3.2.2) */
-static const struct set host = { 0x2fff7ff200000000, 0x47fffffeaffffffe };
-
-static bool
-is_all_of(struct http_text t, const struct set *s)
+/* How many bytes it begins with are of the set. */
+static inline size_t
+count_of(struct http_text t, unsigned set)
 {
-	size_t i;
+	size_t i = 0;
 
-	for (i = 0; i < t.length; i++) {
-		unsigned char c = (unsigned char)t.at[i];
-		uint64_t half = c < 64 ? s->low : c < 128 ? s->high : 0;
-
-		if ((half >> (c & 63) & 1) == 0)
-			return false;
-	}
-	return true;
+	while (i < t.length && sets[(unsigned char)t.at[i]] & set)
+		i++;
+	return i;
 }
 
 bool
 http_is_token(struct http_text t)
 {
-	return t.length > 0 && is_all_of(t, &token);
+	return t.length > 0 && count_of(t, TOKEN) == t.length;
 }
 
 bool
 http_is_host(struct http_text t)
 {
-	return is_all_of(t, &host);
+	return count_of(t, HOST) == t.length;
+}
+
+/* ---- eight bytes at once ---- */
+
+enum { EIGHT = sizeof(uint64_t) };
+static const uint64_t ones = 0x0101010101010101, tops = 0x8080808080808080;
+
+/* Whether one of eight bytes is below `least`, at most 0x80. */
+static bool
+has_below(uint64_t bytes, unsigned char least)
+{
+	return ((bytes - ones * least) & ~bytes & tops) != 0;
+}
+
+static bool
+has_byte(uint64_t bytes, unsigned char byte)
+{
+	return has_below(bytes ^ ones * byte, 1);
+}
+
+/* Whether some eight bytes of a text of as many or more are odd; the last eight
+ * may overlap those before. */
+static inline bool
+has_odd(struct http_text t, bool (*is_odd)(uint64_t bytes))
+{
+	const char *at = t.at, *last = t.at + t.length - EIGHT;
+	bool odd = false;
+	uint64_t bytes;
+
+	for (; at < last; at += EIGHT) {
+		memcpy(&bytes, at, EIGHT);
+		odd |= is_odd(bytes);
+	}
+	memcpy(&bytes, last, EIGHT);
+	return odd | is_odd(bytes);
 }
 
 static bool
@@ -52,37 +89,31 @@ is_control(char byte)
 	return (c < 0x20 && c != '\t') || c == 0x7f;
 }
 
-/* Whether one of eight bytes is below 0x20 or is 0x7f. */
+/* Or a tab. */
 static bool
-may_have_control(const char *at)
+has_control(uint64_t bytes)
 {
-	const uint64_t ones = 0x0101010101010101;
-	uint64_t bytes, deleted;
-
-	memcpy(&bytes, at, sizeof(bytes));
-	deleted = bytes ^ ones * 0x7f;
-	return ((((bytes - ones * 0x20) & ~bytes) |
-		    ((deleted - ones) & ~deleted)) &
-		   ones * 0x80) != 0;
+	return has_below(bytes, 0x20) | has_byte(bytes, 0x7f);
 }
 
 bool
 http_is_value(struct http_text t)
 {
-	size_t i = 0, end;
+	size_t i;
 
-	while (i < t.length) {
-		end = t.length;
-		if (end - i >= sizeof(uint64_t)) {
-			end = i + sizeof(uint64_t);
-			if (!may_have_control(t.at + i))
-				i = end;
-		}
-		for (; i < end; i++)
-			if (is_control(t.at[i]))
-				return false;
-	}
+	if (t.length >= EIGHT && !has_odd(t, has_control))
+		return true;
+	for (i = 0; i < t.length; i++)
+		if (is_control(t.at[i]))
+			return false;
 	return true;
+}
+
+static bool
+has_no_target(uint64_t bytes)
+{
+	return (bytes & tops) != 0 || has_below(bytes, 0x21) ||
+	    has_byte(bytes, 0x7f) || has_byte(bytes, '#');
 }
 
 bool
@@ -91,6 +122,8 @@ http_is_target(struct http_text t)
 	unsigned bad = t.length == 0;
 	size_t i;
 
+	if (t.length >= EIGHT)
+		return !has_odd(t, has_no_target);
 	for (i = 0; i < t.length; i++)
 		bad |=
 		    (unsigned)((unsigned char)(t.at[i] - 0x21) > 0x7e - 0x21) |
@@ -112,7 +145,8 @@ http_text_begins(struct http_text t, const char *lower)
 	size_t i;
 
 	for (i = 0; lower[i] != '\0'; i++)
-		if (i == t.length || lower_of(t.at[i]) != lower[i])
+		if (i == t.length ||
+		    (t.at[i] != lower[i] && lower_of(t.at[i]) != lower[i]))
 			return false;
 	return true;
 }
@@ -232,12 +266,12 @@ bool
 http_field_split(
     struct http_text line, struct http_text *name, struct http_text *value)
 {
-	const char *colon = memchr(line.at, ':', line.length);
+	size_t n = count_of(line, TOKEN);
 
-	if (colon == NULL)
+	if (n == 0 || n == line.length || line.at[n] != ':')
 		return false;
-	*name = (struct http_text){ line.at, (size_t)(colon - line.at) };
-	*value = trimmed((struct http_text){
-	    colon + 1, line.length - name->length - 1 });
-	return http_is_token(*name) && http_is_value(*value);
+	*name = (struct http_text){ line.at, n };
+	*value =
+	    trimmed((struct http_text){ line.at + n + 1, line.length - n - 1 });
+	return http_is_value(*value);
 }

@@ -75,12 +75,11 @@ is_authority(struct http_text t)
 	    t.at[t.length - 1 - digits] == ':' && http_is_host(t);
 }
 
-/* One of the four forms (RFC 9112, 3.2), which goes with the method. */
+/* One of the four forms (RFC 9112, 3.2), which goes with the method. Its bytes
+ * are checked before. */
 static bool
 is_target_of(struct http_text target, struct http_text method)
 {
-	if (!http_is_target(target))
-		return false;
 	if (http_request_is_method(method, "CONNECT"))
 		return is_authority(target);
 	if (target.at[0] == '/')

@@ -85,6 +85,9 @@ note_field(struct http_response *r, struct http_text line)
 	struct http_text name, value;
 
 	r->framing = false;
+	if (line.length == 0 || ((line.at[0] | 0x20) != 'c' &&
+				    (line.at[0] | 0x20) != 't'))
+		return;
 	if (!http_text_begins(line, "con") &&
 	    !http_text_begins(line, "transfer-encoding"))
 		return;

@@ -79,7 +79,17 @@ new_request(struct session *s, size_t n)
 	return r;
 }
 
-/* After what is kept. */
+/* After what is kept: there is room for it. */
+static void
+put_after(struct session *s, const char *bytes, size_t n)
+{
+	struct kept_request *r = s->request;
+
+	memcpy(r->bytes + r->length, bytes, n);
+	r->length = (uint16_t)(r->length + n);
+	s->frontend->sessions->kept_requests += n;
+}
+
 static void
 session_retry_add(struct session *s, const char *bytes, size_t n)
 {
@@ -92,10 +102,8 @@ session_retry_add(struct session *s, const char *bytes, size_t n)
 		session_drop_request(s);
 		return;
 	}
-	memcpy(r->bytes + r->length, bytes, n);
-	r->length = (uint16_t)length;
-	all->kept_requests += n;
 	s->request = r;
+	put_after(s, bytes, n);
 }
 
 static void
@@ -103,7 +111,7 @@ session_retry_save(struct session *s, const char *bytes, size_t n)
 {
 	s->request = new_request(s, n);
 	if (s->request != NULL)
-		session_retry_add(s, bytes, n);
+		put_after(s, bytes, n);
 }
 
 /* With a server that speaks first the client's bytes are no HTTP, and another

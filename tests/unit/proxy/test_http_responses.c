@@ -411,7 +411,7 @@ START_TEST(streams_as_another_reader_has_them)
 	size_t n, cut;
 
 	dice = (unsigned)_i + 1;
-	for (i = 0; i < 500; i++) {
+	for (i = 0; i < (unsigned)suite_rounds(500); i++) {
 		requests = roll(4);
 		for (k = 0; k < requests; k++)
 			few[k] = (uint8_t)(kinds[k] = PICK(all));
