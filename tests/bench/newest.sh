@@ -14,7 +14,7 @@ top=$(cd "$(dirname "$0")/../.." && pwd)
 root=${PEN_BENCH_ROOT:-$top/build-newest}
 suite=${SUITE:-stable}
 tools='build-essential autoconf automake libtool pkgconf libevent-dev libssl-dev
-libc-ares-dev check openssl iproute2 nftables pen haproxy nginx libnginx-mod-stream dnsdist'
+libc-ares-dev libbpf-dev check openssl iproute2 nftables procps pen haproxy nginx libnginx-mod-stream dnsdist'
 
 give_up() {
 	echo "newest.sh: $*" >&2

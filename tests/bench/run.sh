@@ -48,6 +48,7 @@ need "${DNSDIST:-dnsdist}" dnsdist
 need openssl openssl
 need ip iproute2
 need nft nftables
+need pgrep procps
 if [ -n "${missing:-}" ]; then
 	# their services stay down
 	printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
