@@ -68,6 +68,8 @@ http {{
         location / {{
             proxy_pass http://b; proxy_http_version 1.1;
             proxy_set_header Connection ""; proxy_set_header Host $http_host;
+            proxy_set_header X-Forwarded-For $remote_addr;
+            proxy_set_header X-Forwarded-Proto $scheme;
         }}
     }}
 }}
@@ -132,9 +134,12 @@ BOTH_TLS = {**by_tls("rsa", 2), "pen, 1 worker": by_tls("rsa")["pen"]}
 
 
 def http(log):
-    """Each balances requests or connections as it does by default."""
+    """Each balances requests or connections as it does by default; servers get the
+    client address."""
     words, conf = haproxy()
-    conf = conf.replace("mode tcp", "mode http")
+    conf = (conf.replace("mode tcp", "mode http\n    option forwardfor")
+            .replace("    default_backend", "    http-request set-header"
+                     " X-Forwarded-Proto http\n    default_backend"))
     if log:
         words = f"sh -c 'exec {words} >{{dir}}/haproxy{{port}}.log'"
         conf = (conf.replace("global", "global\n    log stdout format raw local0")

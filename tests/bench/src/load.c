@@ -291,9 +291,12 @@ static void
 make_get(const struct ask *ask, char *to)
 {
 	const unsigned char *bytes = (const unsigned char *)ask;
+	char *digit = to + sizeof(GET_START) - 1;
 
-	for (size_t i = 0; i < sizeof(*ask); i++)
-		snprintf(to + sizeof(GET_START) - 1 + 2 * i, 3, "%02x", bytes[i]);
+	for (size_t i = 0; i < sizeof(*ask); i++) {
+		*digit++ = "0123456789abcdef"[bytes[i] >> 4];
+		*digit++ = "0123456789abcdef"[bytes[i] & 15];
+	}
 	memcpy(to, GET_START, sizeof(GET_START) - 1);
 	memcpy(to + sizeof(GET_START) - 1 + 2 * sizeof(*ask), GET_END,
 	    sizeof(GET_END) - 1);

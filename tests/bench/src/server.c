@@ -108,17 +108,22 @@ begins_before(char first)
 	return first == 0x16 || first == '\r' || first == 'P' || first == 'G';
 }
 
+/* Of what is no digit: a wrong one, which the answer shows. */
+static unsigned
+nibble(char digit)
+{
+	return (unsigned)(digit <= '9' ? digit - '0' : digit - 'a' + 10) & 15;
+}
+
 static void
 take_get(struct conn *c)
 {
 	unsigned char *bytes = (unsigned char *)&c->ask;
-	unsigned byte;
+	const char *digits = c->head + sizeof(GET_START) - 1;
 
-	for (size_t i = 0; i < sizeof(c->ask); i++) {
-		if (sscanf(c->head + sizeof(GET_START) - 1 + 2 * i, "%2x", &byte) != 1)
-			byte = 0;
-		bytes[i] = (unsigned char)byte;
-	}
+	for (size_t i = 0; i < sizeof(c->ask); i++)
+		bytes[i] = (unsigned char)(nibble(digits[2 * i]) << 4 |
+		    nibble(digits[2 * i + 1]));
 	if (c->ask.magic != ASK_MAGIC)
 		c->ask = (struct ask){ 0, 16, 1, 0, ASK_CLOSE };
 	c->http = true;
@@ -126,19 +131,33 @@ take_get(struct conn *c)
 	begin_answer(c, c->ask.magic == ASK_MAGIC);
 }
 
-/* Takes a byte of what goes before a request. Returns -1 if that is too long. */
-static int
-take_before(struct conn *c, char byte)
+/* How many bytes to take before the next look at them: a request of HTTP, which
+ * mostly is there as a whole, up to its end; else one. */
+static size_t
+portion(const struct conn *c, const char *p, size_t n)
 {
-	if (c->head_n == sizeof(c->head))
-		return -1;
-	c->head[c->head_n++] = byte;
+	const char *end = c->head_n == 0 && *p == 'G'
+	    ? memmem(p, n, "\r\n\r\n", 4) : NULL;
+
+	return end != NULL ? (size_t)(end - p) + 4 : 1;
+}
+
+/* Takes bytes of what goes before a request. Returns how many, or 0 if there are too
+ * many of them. */
+static size_t
+take_before(struct conn *c, const char *p, size_t n)
+{
+	n = portion(c, p, n);
+	if (n > sizeof(c->head) - c->head_n)
+		return 0;
+	memcpy(c->head + c->head_n, p, n);
+	c->head_n += n;
 	if (is_whole(c)) {
 		if (c->head[0] == 'G')
 			take_get(c);
 		c->head_n = 0;
 	}
-	return 0;
+	return n;
 }
 
 /* Takes what was received; n may hold the end of one request and the next one. */
@@ -151,11 +170,14 @@ take(struct conn *c, const char *p, size_t n)
 		if (c->got == c->ask.length && c->got >= sizeof(c->ask))
 			c->got = 0;
 		if (c->got == 0 && (c->head_n > 0 || begins_before(*p))) {
-			if (take_before(c, *p) < 0) {
+			size_t taken = take_before(c, p, n);
+
+			if (taken == 0) {
 				c->ended = true;
 				return;
 			}
-			p++, n--;
+			p += taken;
+			n -= taken;
 			continue;
 		}
 		want = c->got < sizeof(c->ask) ? sizeof(c->ask) - c->got
