@@ -86,7 +86,7 @@ apply_check(struct apply_all *all, struct error *e)
 	return 0;
 }
 
-/* Of the services before `end`. */
+/* Cancels what the participant has prepared for the services before `end`. */
 static void
 cancel_services(const struct apply_all *all, const struct participant *who,
     struct apply *end)
@@ -133,7 +133,8 @@ prepare_services(
 	return 0;
 }
 
-/* One that fails has undone it. */
+/* Prepares a participant for the process and for each service. If one of these
+ * fails, what was prepared is undone. */
 static int
 prepare_one(
     struct apply_all *all, const struct participant *who, struct error *e)
@@ -180,7 +181,7 @@ apply_commit(struct apply_all *all)
 
 /* ---- a plan comes into force ---- */
 
-/* Of services that the draft does not have. */
+/* Lets services leave that the running plan does not have. */
 static void
 remove_services(struct pen *p)
 {
@@ -267,7 +268,8 @@ apply_drop(struct apply_all *all)
 	plan_free(all->draft);
 }
 
-/* One with errors that were kept is in force only if more are to be found. */
+/* Makes the draft the running plan. With `flawed` also if errors were kept:
+ * more of them are to be found then. */
 static int
 apply_draft(struct pen *p, struct plan *draft, const struct names *n,
     bool flawed, struct error *e)

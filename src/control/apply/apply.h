@@ -103,9 +103,9 @@ bool apply_is_free(
  * changed. */
 int apply_plan(
     struct pen *p, struct plan *draft, const struct names *n, struct error *e);
-/* Does both, and looks the names up in between, which blocks: only before the
- * program serves. The draft is in force even if errors were kept in p->errors:
- * more are found then. */
+/* Looks the names up that apply_want_names() finds, and applies the plan. The
+ * lookups block: only before the program serves. The draft comes into force
+ * even if errors were kept in p->errors: more of them are found then. */
 int apply_plan_now(struct pen *p, struct plan *draft, struct error *e);
 
 /* The participants, in this order; the last has no name. What one does for the
@@ -162,7 +162,8 @@ int apply_routes_check(struct apply_all *a, struct error *e);
 int apply_routes_prepare(struct apply *a, struct error *e);
 void apply_routes_commit(struct apply *a);
 void apply_routes_cancel(struct apply *a);
-/* All services are there: clients can be passed on to them. */
+/* Connects routes to the services that they lead to, once all services are
+ * open. */
 void apply_routes_connect(struct apply *a);
 
 /* Access lists, and what refers to them; the number of the one that a server
@@ -181,7 +182,7 @@ void apply_http_watch_commit(struct apply *a);
 int apply_frontend_check(struct apply *a, struct error *e);
 int apply_frontend_prepare(struct apply *a, struct error *e);
 void apply_frontend_commit(struct apply *a);
-/* Its sockets to servers that were removed, or that get no new clients. */
+/* Closes sockets to servers that were removed, or that get no new clients. */
 void apply_frontend_commit_servers(struct apply *a);
 void apply_frontend_cancel(struct apply *a);
 
@@ -217,8 +218,8 @@ const char *apply_log_sessions_to(
 /* Whether it is not switched off; "auto" is not, also in the background. */
 bool apply_log_sessions_are_wanted(
     const struct plan *all, const struct plan *plan);
-/* What that log is to be; `to` is NULL: nothing. Returns 0, or -1 with a full
- * message. */
+/* The options of that log; `to` is NULL if there is none. Returns 0, or -1 with
+ * a full message. */
 int apply_log_sessions(const struct pen *p, const struct plan *all,
     const struct plan *plan, struct sessionlog_options *o, struct error *e);
 /* Where requests of HTTP are logged; NULL: nowhere. */

@@ -89,13 +89,7 @@ server_add_server(struct call *c, struct error *e)
 
 /* ---- handlers ---- */
 
-static bool
-is_removal(const struct call *c)
-{
-	return strcmp(c->words->word[c->words->count - 1], "remove") == 0;
-}
-
-/* Pen 0.34 has no "remove": its scripts say "address 0.0.0.0 port 0" instead,
+/* Pen 0.34 has no "remove": its scripts use "address 0.0.0.0 port 0" instead,
  * and find a free number by that. */
 static bool
 is_nowhere(const struct call *c, const struct server_plan *s)
@@ -109,26 +103,19 @@ is_nowhere(const struct call *c, const struct server_plan *s)
 	    strcmp(s->host, "0.0.0.0") == 0;
 }
 
-/* Sets it as the words say. Whether they remove it. */
-static int
-set_or_remove(
-    struct call *c, struct server_plan *s, bool *removed, struct error *e)
+/* Whether the words, which were carried out on `s`, remove the server. */
+static bool
+is_removal(const struct call *c, const struct server_plan *s)
 {
-	if (server_setting_run(c, s, e) < 0)
-		return -1;
-	*removed = is_removal(c);
-	if (is_nowhere(c, s)) {
-		server_plan_clear(s);
-		*removed = true;
-	}
-	return 0;
+	const struct words *w = c->words;
+
+	return strcmp(w->word[w->count - 1], "remove") == 0 || is_nowhere(c, s);
 }
 
 static int
 change_all(struct call *c, struct error *e)
 {
 	struct server_plan *s;
-	bool removed;
 	unsigned i;
 
 	if (!plan_has_server(c->plan) && c->origin == NULL)
@@ -139,9 +126,10 @@ change_all(struct call *c, struct error *e)
 		s = plan_edit(c->plan, server_slot(i));
 		if (s == NULL)
 			return error_set(e, "out of memory");
-		if (set_or_remove(c, s, &removed, e) < 0)
+		if (server_setting_run(c, s, e) < 0)
 			return -1;
-		if (s->host == NULL) /* what follows "remove" is for none */
+		/* what follows "remove" is for no server */
+		if (s->host == NULL || is_removal(c, s))
 			server_plan_clear(s);
 	}
 	return 0;
@@ -172,8 +160,8 @@ is_of_one_address(const struct call *c)
 	return true;
 }
 
-/* What Pen 0.34 writes of a number that no server has: the address is a text of
- * glibc for what is none. */
+/* Whether the line is what Pen 0.34 writes for a number that no server has: its
+ * address is then the text "(unknown address type)". */
 static bool
 is_hole(const struct call *c)
 {
@@ -205,8 +193,11 @@ change_one(struct call *c, struct error *e)
 		return error_set(e,
 		    "server %u is an address of %s: set server %u", n, s->host,
 		    s->parent - 1);
-	if (set_or_remove(c, s, &removed, e) < 0)
+	if (server_setting_run(c, s, e) < 0)
 		return -1;
+	removed = is_removal(c, s);
+	if (removed)
+		server_plan_clear(s);
 	c->slot = server_slot(n);
 	if (s->host != NULL || (removed && (was_there || c->origin != NULL)))
 		return 0;
