@@ -44,8 +44,8 @@ apply_process_check(struct apply_all *a, struct error *e)
 	if (now->sandbox == SANDBOX_ON && !a->pen->has_unix &&
 	    sandbox_plan_has_unix(a->draft))
 		return error_set(e,
-		    "a Unix socket: the sandbox was entered without any, of "
-		    "listeners, servers or pages: restart pen");
+		    "a Unix socket: the sandbox permits none, as none was "
+		    "configured at startup: restart pen");
 	if (a->changed & CHANGED_AT_START &&
 	    refuse_changed(
 		find_changed(SCOPE_PROCESS, a->now, a->draft), a->draft, e) < 0)

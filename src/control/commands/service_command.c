@@ -47,7 +47,7 @@ remove_service(struct call *c, const char *name, struct error *e)
 	return error_set(e, "there is no service \"%.100s\"", name);
 }
 
-/* What follows in the session is for that one. */
+/* Chooses the service of the commands that follow in the control session. */
 static int
 prefer_service(struct call *c, const char *name, struct error *e)
 {
@@ -57,7 +57,7 @@ prefer_service(struct call *c, const char *name, struct error *e)
 	return 0;
 }
 
-/* What follows in the line, or the file, is for that one. */
+/* Begins the part of a line or file that is about the service. */
 static int
 begin_service(struct call *c, const char *name, struct error *e)
 {
@@ -121,7 +121,8 @@ run_service(struct call *c, struct error *e)
 
 /* ---- defaults ---- */
 
-/* What follows in the file is for services that begin after it. */
+/* Begins the part of a file that has the defaults of all services that begin
+ * after it. */
 static int
 run_defaults(struct call *c, struct error *e)
 {
@@ -153,7 +154,7 @@ const struct command service_commands[] = {
 	{ .name = "defaults",
 	    .kind = KIND_CHANGE,
 	    .run = run_defaults,
-	    .help = "in a file, begins a section: what each service after it "
-		    "begins with" },
+	    .help = "in a file, begins a section of settings that each "
+		    "service after it begins with" },
 	{ .name = NULL },
 };

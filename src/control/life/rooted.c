@@ -27,8 +27,8 @@ rooted_program(const struct pen *p, const char *program, struct error *e)
 	    p->plan->process->sandbox == SANDBOX_ON &&
 	    !starter_has(p->starter, program))
 		return error_set(e,
-		    "\"%.200s\": the sandbox has the programs of the start "
-		    "alone: restart pen",
+		    "\"%.200s\": the sandbox permits only the programs that "
+		    "were configured at startup: restart pen",
 		    program);
 	return program_check(rooted_path(p, program, text, sizeof(text)), e);
 }

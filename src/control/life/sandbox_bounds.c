@@ -153,9 +153,9 @@ bounds_compare(const struct pen *p, const char *mine, struct error *e)
 		n = strcspn(mine, "\n");
 		if (!list_permits(p->bounds, mine, n))
 			return error_set(e,
-			    "sandbox: not permitted by the process that it "
-			    "replaces, which may write the configuration: "
-			    "\"%.*s\": restart pen",
+			    "sandbox: \"%.*s\" was not permitted to the "
+			    "process that pen replaces, which can write "
+			    "the configuration: restart pen",
 			    (int)(n > 300 ? 300 : n), mine);
 	}
 	return 0;
@@ -172,8 +172,8 @@ sandbox_bounds_check(struct pen *p, struct error *e)
 	process_role_mute(p, false);
 	if (p->plan->process->sandbox != SANDBOX_ON)
 		return error_set(e,
-		    "sandbox: \"on\" in the process that it replaces, which "
-		    "may write the configuration: restart pen");
+		    "sandbox: must stay on: the process that pen replaces "
+		    "has it on and can write the configuration: restart pen");
 	buffer_init(&list);
 	rc = sandbox_plan_list(p, &list) < 0 || buffer_append(&list, "", 1) < 0
 	    ? error_set(e, "out of memory")

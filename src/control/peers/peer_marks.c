@@ -96,7 +96,7 @@ peer_marks_end(struct peer_marks *m, const struct peer *who)
 
 /* ---- a command ---- */
 
-/* One that waits for names is done again with the next report. */
+/* The command has waited for names: it is carried out with the next report. */
 static void
 on_wake(struct request *q)
 {
@@ -146,8 +146,10 @@ takes_the_last(const struct peer_mark *m, const struct server *s)
 	return true;
 }
 
+/* Leaves the mark for a later turn, as no other server is up; logs that
+ * once. */
 static void
-hold_mark(struct peer_mark *m, const struct server *s)
+defer_mark(struct peer_mark *m, const struct server *s)
 {
 	char who[PEER_TEXT_MAX];
 
@@ -172,7 +174,7 @@ set_mark(struct peer_mark *m)
 	    !is_due(s, m->admin, mark.peer))
 		return false;
 	if (takes_the_last(m, s)) {
-		hold_mark(m, s);
+		defer_mark(m, s);
 		return true;
 	}
 	snprintf(line, sizeof(line), "server %u %s", s->number,
@@ -223,7 +225,7 @@ peer_marks_warn(const struct pen *p, const struct peer *who)
 		}
 	if (n > 0)
 		log_warn("marks of the peer remain client=%s servers=%u "
-			 "hint=\"it ends them from the same address only\"",
+			 "hint=\"only a peer at that address can end them\"",
 		    peer_format_host(who, text), n);
 	return n;
 }
