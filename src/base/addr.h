@@ -97,7 +97,7 @@ struct peer_owner {
 };
 /* Makes them stand for its address. */
 void peer_set_owner(struct peer *p, const struct peer_owner *owner);
-/* What is known of the owner; all zero: nothing. */
+/* The owner, as far as it is known; all zero: nothing is. */
 struct peer_owner peer_owner(const struct peer *p);
 /* The mask of addresses under which those of one user are the same, or those of
  * one group. */

@@ -20,8 +20,8 @@ void environment_add(struct environment *e, const char *name, const char *fmt,
     ...) __attribute__((format(printf, 3, 4)));
 void environment_fini(struct environment *e);
 
-/* All of pen's own environment and one variable more, or two: NULL is none. The
- * caller frees the list alone. NULL with errno ENOMEM. */
+/* Pen's environment with one or two more variables; NULL is none. The caller
+ * frees only the list. NULL with errno ENOMEM. */
 char **environment_with(char *word, char *more);
 
 #endif

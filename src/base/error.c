@@ -55,14 +55,14 @@ errors_fini(struct errors *all)
 }
 
 static unsigned
-kept(const struct errors *all)
+kept_count(const struct errors *all)
 {
 	if (all == NULL || all->list == NULL)
 		return 0;
 	return all->count < ERRORS_MAX ? all->count : ERRORS_MAX;
 }
 
-/* Without memory they are counted. */
+/* Adds an error to the list; without memory it is only counted. */
 bool
 errors_add(struct errors *all, const struct error *e)
 {
@@ -85,7 +85,7 @@ errors_count(const struct errors *all)
 bool
 errors_at(const struct errors *all, unsigned i, struct error *e)
 {
-	unsigned n = kept(all), more = errors_count(all) - n;
+	unsigned n = kept_count(all), more = errors_count(all) - n;
 
 	if (i < n)
 		*e = all->list[i];
@@ -97,7 +97,7 @@ errors_at(const struct errors *all, unsigned i, struct error *e)
 void
 errors_of(struct errors *all, unsigned from, const char *operand)
 {
-	for (; from < kept(all); from++)
+	for (; from < kept_count(all); from++)
 		error_of(&all->list[from], "%.380s", operand);
 }
 

@@ -396,8 +396,8 @@ file_write_and_rename(
 	return rc;
 }
 
-/* Of a file that could not be written and renamed. `st` is the one that was to
- * be replaced, or NULL. */
+/* The error about a file that could not be written and renamed. `st` is the one
+ * that was to be replaced, or NULL. */
 static int
 replace_error(const struct stat *st, struct error *e)
 {

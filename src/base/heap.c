@@ -67,7 +67,7 @@ heap_put(struct heap *h, uint32_t i, struct heap_item item)
 
 /* Position `i` is free: moves `item` up from there to where it belongs. */
 static void
-rise(struct heap *h, uint32_t i, struct heap_item item)
+move_up(struct heap *h, uint32_t i, struct heap_item item)
 {
 	while (i > 0 && less(&item, &h->items[(i - 1) / WAYS])) {
 		heap_put(h, i, h->items[(i - 1) / WAYS]);
@@ -77,7 +77,7 @@ rise(struct heap *h, uint32_t i, struct heap_item item)
 }
 
 static void
-sink(struct heap *h, uint32_t i, struct heap_item item)
+move_down(struct heap *h, uint32_t i, struct heap_item item)
 {
 	uint32_t child, best, k;
 
@@ -98,9 +98,9 @@ static void
 heap_settle(struct heap *h, uint32_t i, struct heap_item item)
 {
 	if (i > 0 && less(&item, &h->items[(i - 1) / WAYS]))
-		rise(h, i, item);
+		move_up(h, i, item);
 	else
-		sink(h, i, item);
+		move_down(h, i, item);
 }
 
 void
@@ -109,7 +109,7 @@ heap_set(struct heap *h, uint32_t number, uint64_t key)
 	struct heap_item item = { .key = key, .number = number };
 
 	if (h->position[number] == 0)
-		rise(h, h->count++, item);
+		move_up(h, h->count++, item);
 	else if (h->items[h->position[number] - 1].key != key)
 		heap_settle(h, h->position[number] - 1, item);
 }

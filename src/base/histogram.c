@@ -19,8 +19,10 @@ bucket_of(uint32_t us)
 	return i < HISTOGRAM_BUCKETS ? i : HISTOGRAM_BUCKETS - 1;
 }
 
+/* Halves all counts, or clears them after histogram_clear(), so that recent
+ * durations weigh most and no count overflows. */
 static void
-make_room(struct histogram *h)
+scale_down(struct histogram *h)
 {
 	unsigned shift = h->total == 0 ? 16 : 1, i;
 
@@ -41,7 +43,7 @@ void
 histogram_add(struct histogram *h, uint32_t us)
 {
 	if (h->total == 0 || h->total == HISTOGRAM_FULL)
-		make_room(h);
+		scale_down(h);
 	h->bucket[bucket_of(us)]++;
 	h->total++;
 }
@@ -74,7 +76,7 @@ histogram_merge(struct histogram *h, const struct histogram *other)
 	if (other->total == 0)
 		return;
 	if (h->total == 0)
-		make_room(h);
+		scale_down(h);
 	while (total >> shift > HISTOGRAM_FULL)
 		shift++;
 	h->total = 0;

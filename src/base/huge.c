@@ -14,7 +14,7 @@ whole_pages(size_t size)
 }
 
 static void
-advise(void *memory, size_t size)
+advise_huge_pages(void *memory, size_t size)
 {
 #ifdef MADV_HUGEPAGE
 	(void)madvise(memory, size, MADV_HUGEPAGE);
@@ -29,7 +29,7 @@ huge_alloc(size_t size)
 	void *memory = aligned_alloc(HUGE_PAGE, whole_pages(size));
 
 	if (memory != NULL)
-		advise(memory, whole_pages(size));
+		advise_huge_pages(memory, whole_pages(size));
 	return memory;
 }
 
@@ -39,7 +39,7 @@ huge_next_slab(void *full, size_t size)
 	void *slab = aligned_alloc(HUGE_PAGE, whole_pages(size));
 
 	if (slab != NULL && full != NULL)
-		advise(full, whole_pages(size));
+		advise_huge_pages(full, whole_pages(size));
 	return slab;
 }
 

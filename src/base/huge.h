@@ -14,9 +14,9 @@ enum { HUGE_PAGE = 1 << 21 };
  * one at a slab's first entry would take 0.3 ms, or 6 where the memory is that
  * of a guest. */
 void *huge_next_slab(void *full, size_t size);
-/* As realloc(), but keeps only the first `used` bytes, and uses huge pages once
- * `size` is that of one. `old` may be NULL. Returns NULL with errno ENOMEM and
- * `old` as it was. */
+/* Like realloc(), but keeps only the first `used` bytes, and uses huge pages
+ * once `size` is that of one. `old` may be NULL. Returns NULL with errno ENOMEM
+ * and `old` as it was. */
 void *huge_grow(void *old, size_t used, size_t size);
 
 #endif

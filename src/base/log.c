@@ -134,7 +134,7 @@ json_put(struct json *j, const char *bytes, size_t n)
 	j->length += n;
 }
 
-/* It is UTF-8, without controls but tabs: see text_show(). */
+/* Puts a string, which is UTF-8 without controls but tabs: see text_show(). */
 static void
 json_put_string(struct json *j, const char *bytes, size_t n)
 {

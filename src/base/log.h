@@ -46,7 +46,8 @@ extern enum log_level log_level;
  * made before chroot() still works after it; a new one needs the path in the
  * new root, for a descriptor of the directory would lead out of that. */
 void log_open_syslog(const char *path, const char *ident);
-/* One of syslog.h, of lines to the log daemon; LOG_DAEMON at the start. */
+/* Sets the facility, one of syslog.h, of lines to the log daemon; LOG_DAEMON by
+ * default. */
 void log_use_facility(int facility);
 int log_facility(void);
 /* Sends lines to the log daemon from here on, no longer to stderr. */

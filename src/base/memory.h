@@ -24,9 +24,9 @@ memory_return_large(void)
 #endif
 }
 
-/* As calloc(1, size), for small structures on busy paths: glibc's calloc() does
- * not use the thread's cache, from which malloc() and free() are served most
- * cheaply. Returns NULL with errno ENOMEM. Freed with free(). */
+/* Like calloc(1, size), for small structures on busy paths: glibc's calloc()
+ * does not use the thread's cache, from which malloc() and free() are served
+ * most cheaply. Returns NULL with errno ENOMEM. Freed with free(). */
 static inline void *
 memory_zeroed(size_t size)
 {

@@ -18,7 +18,7 @@ struct rate {
 /* Another period has begun. */
 void rate_turn(struct rate *r, uint32_t period);
 
-/* It happened once; `now` in ms. */
+/* Counts one event; `now` in ms. */
 static inline void
 rate_count(struct rate *r, uint64_t now)
 {

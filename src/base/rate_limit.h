@@ -28,7 +28,7 @@ struct rate_bucket {
 /* Takes a token at `now` (ms). False: there is none. */
 bool rate_limit_take(
     const struct rate_limit *l, struct rate_bucket *b, uint64_t now);
-/* In how many ms one token is there; 0: it is. */
+/* How many ms it takes until a token is available; 0: one is. */
 uint64_t rate_limit_wait(
     const struct rate_limit *l, const struct rate_bucket *b, uint64_t now);
 

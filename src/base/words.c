@@ -169,7 +169,7 @@ is_invisible(uint32_t c)
 	return false;
 }
 
-/* Of a character of that many bytes. */
+/* The number of a character of that many bytes. */
 static uint32_t
 utf8_number(const unsigned char *c, size_t length)
 {

@@ -98,7 +98,7 @@ finish_reload(struct pen *p)
 }
 
 static void
-go_on_reloading(struct request *q)
+continue_reload(struct request *q)
 {
 	enum request_result result;
 
@@ -128,9 +128,9 @@ reload(struct pen *p)
 		notify_reloaded(&p->notify);
 		return;
 	}
-	request_init(p->reload, p, NULL, go_on_reloading);
+	request_init(p->reload, p, NULL, continue_reload);
 	if (request_begin(p->reload, "reload") == 0)
-		go_on_reloading(p->reload);
+		continue_reload(p->reload);
 	else
 		finish_reload(p);
 }

@@ -186,6 +186,9 @@ dgram_error_blames(int error)
 
 /* ---- receiving ---- */
 
+/* Reads what the kernel has added to a datagram: the address and interface it
+ * came to, and the size of the segments of datagrams that the kernel has
+ * joined. */
 static void
 dgram_note_control(struct dgram *d, struct msghdr *m)
 {
@@ -294,7 +297,7 @@ dgram_receive(int fd, struct dgram_batch *b)
 	return dgram_receive_most(fd, b, DGRAM_BATCH);
 }
 
-/* One datagram, for less than a batch costs. */
+/* Receives one datagram, for less than a batch costs. */
 static int
 receive_one(int fd, struct dgram_batch *b)
 {

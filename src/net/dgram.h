@@ -41,8 +41,8 @@ struct dgram_batch {
 	struct dgram at[DGRAM_BATCH];
 };
 
-/* One with LOOP_SCRATCH bytes of memory, which stay the caller's; free() it.
- * NULL with errno ENOMEM. */
+/* A batch in the LOOP_SCRATCH bytes at `memory`, which stay the caller's; freed
+ * by free(). NULL with errno ENOMEM. */
 struct dgram_batch *dgram_batch_new(char *memory);
 /* A copy of what one has, with memory of its own; free() it. NULL: memory is
  * short. */

@@ -16,7 +16,7 @@
 enum { RETRY = 4096 };
 
 static struct dgram_reply *
-find(struct dgram_replies *r, uint32_t ip)
+find_socket(struct dgram_replies *r, uint32_t ip)
 {
 	unsigned i;
 
@@ -35,7 +35,7 @@ dgram_reply_from(struct dgram_replies *r, const struct dgram_local *from)
 	if (from->family != AF_INET)
 		return -1;
 	memcpy(&ip, from->ip + 12, sizeof(ip));
-	e = find(r, ip);
+	e = find_socket(r, ip);
 	if (e != NULL && (e->fd >= 0 || ++e->named < RETRY))
 		return e->fd;
 	if (e != NULL || r->count < DGRAM_REPLIES)
@@ -122,7 +122,10 @@ bind_beside(int fd, int listener, const struct sockaddr_in *at)
 	return rc;
 }
 
-/* Of a transparent listener the addresses are those of other hosts. */
+/* Opens a socket that answers from `ip`, at the listener's port and with its
+ * options, connected to itself so that it receives nothing. A transparent
+ * listener gets none: its addresses are those of other hosts. Returns -1 with
+ * errno, or where a listener needs none. */
 static int
 dgram_reply_socket(int listener, uint32_t ip)
 {
@@ -161,7 +164,7 @@ dgram_reply_socket(int listener, uint32_t ip)
 static int
 dgram_reply_open(struct dgram_replies *r, int listener)
 {
-	struct dgram_reply *e = find(r, r->wanted);
+	struct dgram_reply *e = find_socket(r, r->wanted);
 
 	if (e == NULL)
 		e = &r->at[r->count++];

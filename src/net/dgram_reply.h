@@ -38,11 +38,11 @@ dgram_reply_is_due(const struct dgram_replies *r)
 	return r->wanted != 0 || r->fresh > 0;
 }
 
-/* To be called after the listener's datagrams were read. Opens the socket that
- * is wanted, with the options of the listener's, which has its port. Returns
- * one whose datagrams are to be read as the listener's, or -1: some may have
- * come to it before it was connected, or been on their way; so it is returned
- * twice. */
+/* Called after the listener's datagrams were read. Opens the socket that is
+ * wanted, with the options and the port of the listener. Returns a socket whose
+ * datagrams must be read as the listener's, or -1. A socket is returned twice:
+ * datagrams may have come to it before it was connected, or have been on their
+ * way. */
 int dgram_reply_next(struct dgram_replies *r, int listener);
 void dgram_replies_close(struct dgram_replies *r);
 

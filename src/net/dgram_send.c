@@ -35,7 +35,7 @@ dgram_add_control(struct msghdr *m, union dgram_control *c, int level, int type,
 	m->msg_controllen += CMSG_SPACE(n);
 }
 
-/* From which address to send. */
+/* Adds the control message that sets the source address. */
 static void
 add_local(struct msghdr *m, union dgram_control *c, const struct dgram_local *l)
 {
@@ -234,6 +234,8 @@ joinable(const struct outgoing *o, unsigned i)
 	return n;
 }
 
+/* Makes the messages that the batch is sent in: datagrams of one size may be
+ * joined in one message. */
 static void
 outgoing_prepare(struct outgoing *o)
 {

@@ -53,8 +53,8 @@ void http_client_end(struct http_client *client);
  * are taken, also some of those that are without progress longest. Returns in
  * how many ms it is to be called again. */
 unsigned http_clients_sweep(struct http_clients *c, uint64_t now);
-/* In a child: closes its copies of all sockets, which are the parent's; evhttp
- * would shut them down. */
+/* In a child process: closes its copies of all sockets, without a shutdown, as
+ * evhttp would do it: they are the parent's. */
 void http_clients_close_in_child(struct http_clients *c);
 /* Drops all references; evhttp has freed the connections. */
 void http_clients_fini(struct http_clients *c);

@@ -61,7 +61,8 @@ struct http_streaming {
 
 /* ---- connections ---- */
 
-/* What on_accept_error() has ended begins again here. */
+/* Accepts again, after on_accept_error() has stopped that; not while all slots
+ * for clients are in use. */
 static void
 go_on_accepting(struct http_server *s)
 {
@@ -210,7 +211,8 @@ http_server_client_of(struct http_server *s, struct evhttp_request *request)
 	return client;
 }
 
-/* What strangers have chosen is text here, and text alone. */
+/* The headers of all pages. Names and texts from outside may be in a page: with
+ * these headers a browser shows them as text and executes none of them. */
 static void
 add_headers(struct evhttp_request *request, const char *type)
 {

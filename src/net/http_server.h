@@ -41,11 +41,12 @@ struct http_pages {
 struct http_server *http_server_open(struct loop *l, const struct addr *at,
     const struct sock_listen_options *wanted, struct http_server *before,
     const struct http_pages *pages, struct error *e);
-/* It is not closed after all; NULL is fine. */
+/* Accepts again, since the server is to stay after all; NULL is fine. */
 void http_server_listen_again(struct http_server *before);
 /* Ends what is under way; NULL is fine. */
 void http_server_close(struct http_server *s);
-/* In a child, before it is closed: what is under way is the parent's. */
+/* In a child process, before http_server_close(): drops the connections without
+ * closing those of the parent. */
 void http_server_close_in_child(struct http_server *s);
 
 /* The quality that the client gives to this media type by name, in thousandths;

@@ -26,7 +26,8 @@ parse_quality(const char *text)
 	return value < 1000 ? value : 1000;
 }
 
-/* Of the parameters of a type, up to the next one. */
+/* The parameter q of a media type, in thousandths: 1000 without one. `end` is
+ * where the next type begins. */
 static unsigned
 quality_of(const char *at, const char *end)
 {
@@ -61,7 +62,7 @@ http_quality(const char *accept, const char *type)
 
 /* ---- Host ---- */
 
-/* Its last label is "localhost" (RFC 6761, 6.3). */
+/* Whether the last label of the name is "localhost" (RFC 6761, 6.3). */
 static bool
 is_localhost(const char *name)
 {

@@ -93,9 +93,9 @@ listener_accept_waiting(struct listener *l)
 	free(b);
 }
 
-/* Its client may have waited for what the loop's number stands for, which comes
- * first. Should that pause or close the listener the client counts as one that
- * is in the backlog. */
+/* Passes a new client on. If the loop's number has changed, the change behind
+ * it must take effect first: the client may have waited for it. If that pauses
+ * or closes the listener, the client is treated like those in the backlog. */
 static void
 hand_over(struct listener *l, int fd, const struct peer *who)
 {

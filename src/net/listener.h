@@ -77,7 +77,7 @@ int listener_open(struct listener *l, struct loop *loop, const struct addr *at,
 int listener_replace(struct listener *l, struct loop *loop,
     const struct addr *at, const struct sock_listen_options *o,
     const struct listener *before, struct error *e);
-/* It is not closed after all, or could not be replaced. */
+/* Accepts again, as the listener is to stay, or could not be replaced. */
 void listener_listen_again(struct listener *before);
 /* Closes and removes the socket file; fine on one that is not open. */
 void listener_close(struct listener *l);

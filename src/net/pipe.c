@@ -125,6 +125,7 @@ is_last(const struct pipe *p)
 	return p->ended && (pipe_filter(p) == NULL || !pipe_filter(p)->waits);
 }
 
+/* Writes the kept bytes, until all are written or the stream takes no more. */
 static struct pipe_stop
 flush_kept(struct pipe *p, struct stream *to, struct pipe_share *share)
 {

@@ -105,7 +105,7 @@ struct pipe_stop {
 };
 
 void pipe_init(struct pipe *p, bool read_ahead);
-/* Of a pipe that owns something. */
+/* Frees what the pipe owns, of one that owns something. */
 void pipe_release(struct pipe *p, struct pipe_share *share);
 /* Gives back what it owns, bytes included; its filter is gone, too. */
 static inline void
@@ -158,7 +158,7 @@ pipe_pending(const struct pipe *p)
 	return p->more == NULL ? 0 : pipe_stuck(p);
 }
 
-/* Those of them that are kept; NULL: none are. */
+/* The bytes that are kept in memory; NULL: none are. */
 static inline const struct buffer *
 pipe_kept(const struct pipe *p)
 {
@@ -175,8 +175,8 @@ pipe_wants(const struct pipe *p)
 	    (pipe_filter(p) == NULL || p->dropping || !pipe_filter(p)->waits);
 }
 
-/* What is kept was read before there was a filter: it takes that now. Returns
- * 0, or -1 with errno ENOMEM. */
+/* Passes the kept bytes, which were read before there was a filter, through the
+ * filter. Returns 0, or -1 with errno ENOMEM. */
 int pipe_refilter(struct pipe *p);
 
 /* Appends bytes as if they had been read, past the filter. Returns 0, or -1

@@ -44,6 +44,8 @@ pipe_kernel_release(struct pipe *p, struct pipe_share *share)
 	share->kernel_pipes--;
 }
 
+/* A pipe of the kernel, a spare one if there is one. NULL: the limit is
+ * reached, or there is no memory or descriptor. */
 static struct kernel_pipe *
 kernel_new(struct pipe_share *share)
 {

@@ -32,6 +32,9 @@ mark(bool marks[PORTS], const char *list)
 	}
 }
 
+/* Takes the ports of `range`, two numbers as text, but for those that
+ * `reserved` lists. An invalid or empty range leaves the kernel to choose.
+ * Returns 0, or -1 without memory. */
 static int
 ports_init_from(struct ports *p, const char *range, const char *reserved)
 {

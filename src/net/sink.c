@@ -99,7 +99,8 @@ count_lines(const char *lines, size_t n)
 
 /* ---- files ---- */
 
-/* What is written to a removed file would not be read. */
+/* Whether the file was removed, so that lines written to it could not be
+ * read. */
 static bool
 is_removed(const struct sink *s)
 {
@@ -201,7 +202,8 @@ on_flush(struct timer *t)
 		sink_close_file(s);
 }
 
-/* Of the last lines, before the file is another one. */
+/* Writes the last lines and closes the file, before another one is opened. A
+ * line of which only a part is written counts as lost. */
 static void
 sink_finish(struct sink *s)
 {
@@ -213,7 +215,7 @@ sink_finish(struct sink *s)
 }
 
 static void
-gather(struct sink *s, const char *line, size_t n)
+gather_line(struct sink *s, const char *line, size_t n)
 {
 	bool first;
 
@@ -260,8 +262,8 @@ send_once(struct sink *s, const char *line, size_t n)
 	return sock_send(s->fd, line, n, false) >= 0 ? 0 : errno;
 }
 
-/* With UDP a refusal is of a datagram sent before, which was lost: this one has
- * not been sent yet. */
+/* A UDP socket reports ECONNREFUSED for an earlier datagram, which was lost:
+ * the present one has not been sent yet. */
 static void
 send_datagram(struct sink *s, const char *line, size_t n)
 {
@@ -422,7 +424,7 @@ sink_put(struct sink *s, const char *line, size_t n)
 	if (sink_is_datagram(s))
 		send_datagram(s, line, n);
 	else
-		gather(s, line, n);
+		gather_line(s, line, n);
 }
 
 void

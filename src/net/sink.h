@@ -48,7 +48,7 @@ void sink_follow(struct sink *s);
  * root's rights opens it again when it was moved away and made again. */
 void sink_set_owner(struct sink *s, uid_t user);
 
-/* What is lost from now on is added to *counter, too. NULL: to none. */
+/* From now on lost lines are also counted in *counter; NULL: in none. */
 void sink_count_lost(struct sink *s, uint64_t *counter);
 
 /* ---- of these not ---- */

@@ -196,7 +196,8 @@ sock_connect_from(const struct addr *source, const struct addr *to,
 	return fd;
 }
 
-/* From the next source, or the others when that one has no port left. */
+/* Connects from the next source address; while that has no port left, from the
+ * one after it. */
 static int
 connect_from_ours(const struct addr *to, const struct sock_connect_options *o)
 {

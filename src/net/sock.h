@@ -163,9 +163,9 @@ void sock_take_urgent(int fd);
 /* Sends without Nagle's delay from now on. Harmless on Unix sockets. */
 void sock_set_nodelay(int fd);
 
-/* What has been received is acknowledged now, and what comes next at once, as
- * on a connection that is young: a server that answers in two pieces may wait
- * for that (RFC 896). Harmless on Unix sockets. */
+/* Acknowledges what was received now, and what comes next at once, as on a
+ * young connection: a server that answers in two pieces may wait for that (RFC
+ * 896). Harmless on Unix sockets. */
 void sock_ack_at_once(int fd);
 
 /* Closes so that the peer sees a reset, not an end: what was not sent yet is
@@ -185,10 +185,10 @@ ssize_t sock_send(int fd, const void *bytes, size_t n, bool more);
 ssize_t sock_send_two(int fd, const void *first, size_t first_n,
     const void *second, size_t second_n, bool more);
 
-/* Sets the soft limit of descriptors to the hard one, or to `most`, which is
+/* Sets the soft limit of descriptors to the hard limit, or to `most` if that is
  * less. Returns the limit. */
 size_t sock_raise_fd_limit(size_t most);
-/* What it would be with no `most`. */
+/* The limit that sock_raise_fd_limit() could reach without a `most`. */
 size_t sock_fd_limit(void);
 
 /* Makes a kernel pipe of about `size` bytes; smaller where that is refused, but

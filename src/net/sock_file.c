@@ -148,8 +148,9 @@ sock_file_remove(const struct sock_file *f, const struct addr *at)
 		unlink(at->u.un.sun_path);
 }
 
-/* Of a directory that others may write to, what is looked at is what is given,
- * where the system has descriptors for that; and a name elsewhere is none. */
+/* In a directory that other users can write to, the file may be exchanged
+ * between a check and its use. Where the system has O_PATH, one descriptor is
+ * used for both; a file that is not ours any more is left alone. */
 int
 sock_file_set_owner(
     const struct sock_file *f, const struct addr *at, uid_t user, gid_t group)

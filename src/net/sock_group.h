@@ -14,14 +14,14 @@ enum { SOCK_GROUP_MAX = 64 };
 /* What decides which one a client comes to. */
 enum sock_group_by { SOCK_GROUP_BY_ADDRESS, SOCK_GROUP_BY_CONNECTION };
 
-/* Opens the sockets `from` (1 ..) to count - 1 of a group, of which those
- * before are there: with SOCK_GROUP_FIRST among the options of sock_listen().
- * Of those that were inherited at that address the next ones are taken first.
- * Beside a socket that was alone the others get no clients until
- * sock_group_steer(). Where the kernel cannot deal clients out, as to a Unix
- * socket, all are the same one, and the first process that accepts has the
- * client; without inherited ones that is an error where it could. Returns 0, or
- * -1 with a full message; then none of them is open. */
+/* Opens the sockets `from` (1 ..) to count - 1 of a group, whose sockets before
+ * `from` are open: with the options of sock_listen(), SOCK_GROUP_FIRST among
+ * them. Sockets that were inherited at the address are used first. If one
+ * socket was alone until now, it keeps all clients until sock_group_steer().
+ * Where the kernel cannot distribute clients, as with a Unix socket, all are
+ * the same socket, and the first process that accepts gets the client; where
+ * the kernel could, failing to is an error, unless sockets were inherited.
+ * Returns 0, or -1 with a full message; then none of them is open. */
 int sock_group_open(const struct addr *at, const struct sock_listen_options *o,
     int *socket, unsigned from, unsigned count, struct error *e);
 /* Takes the others that were inherited at that address, behind the `count` that
@@ -38,7 +38,7 @@ bool sock_group_has(int socket);
  * kernel cannot. */
 int sock_group_steer(int socket, unsigned count, enum sock_group_by by);
 
-/* To which one this client comes then. */
+/* The number of the socket that this client's connections get then. */
 unsigned sock_group_of(
     const struct peer *who, unsigned count, enum sock_group_by by);
 

@@ -82,9 +82,10 @@ sock_open_listener(const struct addr *at, const struct sock_listen_options *o,
 	return fd;
 }
 
-/* One that was there gets the options of one that was opened here; -1: there
- * is none. A new length does not disturb clients in its backlog. Its file is
- * shared: a start or reload that fails leaves it to its owner. */
+/* Takes an inherited socket of the address, and gives it the options of a new
+ * one; -1: there is none. listen(2) with another length leaves the clients in
+ * its backlog alone. The file of a Unix socket is shared with its owner until
+ * the start or reload has succeeded. */
 static int
 take_one_that_is_there(const struct addr *at,
     const struct sock_listen_options *o, struct sock_file *file)

@@ -12,8 +12,9 @@
 #include "net/sock_nonlocal.h"
 #include "net/sock_try.h"
 
-/* Without SO_REUSEADDR, so that it fails where another program has the
- * address. EADDRINUSE is no failure then: the host does have it. */
+/* Tries whether this host has the address, by bind(2). EADDRINUSE is no
+ * failure: the host has it, and another program uses it, which SO_REUSEADDR
+ * would hide. */
 static int
 try_bind(const struct addr *at, int type, bool freebind)
 {
@@ -134,7 +135,8 @@ sock_is_local(const struct addr *a)
 	return local && addr_equal(&from, &to);
 }
 
-/* As a listener is bound: connections that are over do not prevent it. */
+/* Binds a socket as a listener does: connections that are over do not prevent
+ * it. */
 static int
 bind_as_listener(const struct addr *at, bool datagram)
 {

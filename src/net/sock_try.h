@@ -13,7 +13,7 @@
  * full message that names it. */
 int sock_try_listen(
     const struct addr *at, bool datagram, bool freebind, struct error *e);
-/* What bind(2) for a listener at the address failed with, in words. */
+/* The error of bind(2) for a listener at the address, in words. */
 const char *sock_bind_error(const struct addr *at, int error);
 /* Whether no socket can listen at `other` while there is a listener at `a`, as
  * that is the wildcard address of the port. */

@@ -169,8 +169,10 @@ socket_set_each_descriptor(const struct socket_set *s,
 	}
 }
 
+/* Another process continues the listener: passes on what was accepted already,
+ * and leaves the file of a Unix socket to that process. */
 static void
-replace(void *arg, struct listener *l)
+replace_listener(void *arg, struct listener *l)
 {
 	(void)arg;
 	if (l->draining)
@@ -187,7 +189,7 @@ replace(void *arg, struct listener *l)
 void
 socket_set_replace(struct socket_set *s)
 {
-	socket_set_each(s, replace, NULL);
+	socket_set_each(s, replace_listener, NULL);
 }
 
 /* ---- files ---- */

@@ -89,9 +89,11 @@ void socket_set_own_files(struct socket_set *s);
 /* The same of their modes alone, where a sandbox does not permit that later:
  * another process still removes them. */
 void socket_set_set_modes(struct socket_set *s);
-/* Those of this process alone belong to that user and group from now on. */
+/* Gives the Unix sockets' files that only this process has to that user and
+ * group. */
 void socket_set_set_owner(struct socket_set *s, uid_t user, gid_t group);
-/* In a child process: they are its parent's, which removes them. */
+/* In a child process: leaves the files of Unix sockets to its parent, which
+ * removes them. */
 void socket_set_disown_files(struct socket_set *s);
 
 #endif

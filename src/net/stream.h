@@ -107,8 +107,8 @@ stream_is_open(const struct stream *s)
 	return s->fd >= 0;
 }
 
-/* What the stream itself waits for, besides what its owner does: READY_WRITE to
- * send what is UNSENT. */
+/* The events that the stream itself waits for, besides those that its owner
+ * wants: READY_WRITE to send what is UNSENT. */
 static inline unsigned
 stream_wants(const struct stream *s)
 {
@@ -126,8 +126,8 @@ void stream_note_ready(struct stream *s, unsigned ready);
 /* Records an error of its socket, which the kernel reports once and then
  * forgets; 0, and those that pass, change nothing. */
 void stream_note_error(struct stream *s, int error);
-/* Of the operations: what a read of the socket returned, not more than 0, with
- * errno, as their own read is to return it. */
+/* For the read operations of streams: gives the result of a read of the socket,
+ * not more than 0 and with errno, the meaning that a stream's read has. */
 ssize_t stream_unread(struct stream *s, ssize_t n);
 
 static inline ssize_t

@@ -128,6 +128,8 @@ hash_is_better(const struct order *o, const struct claim *x, uint64_t ux,
 
 /* ---- the table ---- */
 
+/* The slot of the server that owns the bucket, by weighted rendezvous hashing:
+ * that with the least cost, its logarithm divided by its weight. */
 static uint32_t
 balance_hash_find_owner(const struct order *o, unsigned bucket)
 {
@@ -237,6 +239,8 @@ hash_number(struct order *o, const struct sortable *all, unsigned n)
 	}
 }
 
+/* The list of servers has changed: their claims are made anew, and no bucket
+ * has a known owner. */
 static int
 balance_hash_listed(void *order)
 {

@@ -86,6 +86,8 @@ p2c_server_at(const struct order *o, uint64_t n)
 	return number;
 }
 
+/* Makes room for `count` weights: the tree of sums is built anew when it
+ * grows. */
 static int
 p2c_reserve(struct order *o, unsigned count)
 {
@@ -182,6 +184,8 @@ is_passed_over(const struct order *o, const struct server *s)
 	return s->cold > 0 && p2c_draw(o, 3, SERVER_SHARES) < s->cold;
 }
 
+/* Draws two servers by weight, and chooses the one with fewer connections for
+ * its weight. */
 static struct server *
 p2c_next(void *order, const struct peer *who)
 {
@@ -217,7 +221,7 @@ p2c_take(void *order, struct server *s)
 	o->state += DRAWS * STEP;
 }
 
-/* In a set all members are compared. */
+/* The cost of a server: in a set all members are compared. */
 static uint64_t
 p2c_cost(void *order, const struct server *s, const struct peer *who)
 {

@@ -43,8 +43,8 @@ prio_step(const struct heap_order *o, const struct server *s)
 	    ((weight > 0 ? weight : 1) * server_share(s));
 }
 
-/* It keeps its deadline while it is not eligible, so that it gains no turn when
- * it comes back; with a greater weight it is due earlier. */
+/* Adds the server. It has kept its deadline while it was not eligible, so that
+ * it gains no turn by that; with a greater weight it is due earlier. */
 static int
 prio_enter(void *order, struct server *s)
 {

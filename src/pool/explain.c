@@ -28,7 +28,7 @@ pool_explain(struct pool *p, const struct peer *who, struct attempts *attempts,
 	x->decision = pool_decide(p, who, attempts, now);
 }
 
-/* What keeps out every client. */
+/* The obstacle that keeps every client from the server. */
 static enum obstacle
 obstacle_to_all(const struct server *s)
 {

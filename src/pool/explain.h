@@ -51,8 +51,8 @@ enum obstacle {
 
 /* ---- in pool_choose.c ---- */
 
-/* What pool_choose() would do for the client. With `attempts` all zero, as of a
- * client that comes now, it changes nothing but their hint. */
+/* The decision of pool_choose() for the client, without carrying it out. With
+ * zeroed `attempts`, as of a new client, only their hint is changed. */
 struct decision pool_decide(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now);
 bool pool_server_permits(const struct server *s, const struct peer *who);

@@ -5,7 +5,8 @@
 
 #include "pool/history.h"
 
-/* It may come from a peer, and goes to the log and into reports. */
+/* Copies a reason, which may come from a peer, without quotes and control
+ * characters: it goes to the log and into reports. */
 static void
 copy_reason(char to[SERVER_REASON_MAX], const char *reason)
 {

@@ -16,9 +16,9 @@ level_of(const struct server *s)
 	return by_prio ? s->set.prio : 0;
 }
 
-/* Without checks a server is up once its blacklisting has expired, and whether
- * it is healthy is not known: sessions would end for nothing, again and
- * again. */
+/* Whether the server is known to be healthy. Without checks it is up once its
+ * blacklisting has expired, which proves nothing: sessions would be ended for
+ * it in vain, again and again. */
 static bool
 is_proven(const struct server *s)
 {

@@ -11,8 +11,8 @@
 
 /* ---- settings ---- */
 
-/* Also the bytes between members are zero, and copies have them:
- * pool_set_options() compares. */
+/* Sets the defaults. The bytes between members are zero, too, also in copies:
+ * pool_set_options() compares all bytes. */
 void
 pool_options_init(struct pool_options *o)
 {
@@ -198,9 +198,10 @@ is_of_its_name(const struct server *s, const struct server_spec *spec)
 	    addr_port(&s->addrs.addr[0]) == addr_port(&spec->addrs.addr[0]);
 }
 
-/* What is known of a server at other addresses does not apply to it. One of the
- * same name stays out all the same, if checks or the operator keep it out;
- * whether it is checked is set after this. */
+/* Resets a server whose addresses have changed: what was known of it does not
+ * apply to the new ones. With `of_its_name`, the same name at another address,
+ * what keeps it out stays: checks and the operator's blacklisting. The caller
+ * sets afterwards whether it is checked. */
 static void
 pool_begin_anew(struct server *s, bool of_its_name)
 {

@@ -264,8 +264,8 @@ void pool_on_eligible(
  * others have closed connections. Does something once a millisecond, if any
  * server is full; then it visits all. */
 void pool_refresh_full(struct pool *p, uint64_t now);
-/* This process was forked from another one, which has the same pool: servers
- * drawn at random are to be others than there. */
+/* For a process that was forked from another one with the same pool: draws
+ * other random servers than there. */
 void pool_become(struct pool *p);
 /* How many processes serve clients with these servers. */
 unsigned pool_processes(const struct pool *p);
@@ -277,7 +277,8 @@ pool_connections(const struct server *s)
 	return s->shared == NULL ? s->connections : pool_shared_connections(s);
 }
 
-/* What algorithms compare: connections, and what may be over already. */
+/* The load that algorithms compare: connections, less those that may be over
+ * already. */
 static inline uint64_t
 pool_load(const struct server *s)
 {
@@ -328,11 +329,11 @@ void pool_opened(struct pool *p, struct server *s, const struct peer *who,
 void pool_served(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t now);
 void pool_faded(struct server *s);
-/* What did not count goes on, and counts until pool_idled() or
- * pool_closed(). */
+/* A connection that did not count is in use again, and counts until
+ * pool_idled() or pool_closed(). */
 void pool_resumed(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts, uint64_t now);
-/* It may be over, and counts no longer, until pool_resumed(). */
+/* A connection that may be over counts no longer, until pool_resumed(). */
 void pool_idled(struct pool *p, struct server *s, const struct peer *who,
     struct attempts *attempts);
 /* The client has proven that it is at its address; see sticky.h. */
@@ -369,7 +370,7 @@ bool pool_refused(
  * find. Not one that is out of rotation, or that failures do not
  * blacklist. */
 void pool_observed(struct server *s, const char *reason, uint64_t now);
-/* That ends early. */
+/* Ends an observation early. */
 void pool_observed_enough(struct server *s, const char *reason);
 /* The operator blacklists `s` for its own blacklist time, which no answer ends
  * and in which it is not tried even as the last one, or ends its blacklisting
@@ -428,7 +429,7 @@ void pool_describe(
  * that it has, and its health counts only if it is checked. */
 void pool_restore(struct pool *p, struct server *s,
     const struct server_elsewhere *e, uint64_t now);
-/* Its counters continue from there. */
+/* Sets the server's counters, which continue from there. */
 void pool_restore_counters(
     struct pool *p, struct server *s, const struct server_elsewhere *e);
 /* The results of checks and blacklistings of `s` are those of another process
@@ -448,8 +449,8 @@ void server_counters_subtract(
 void server_counters_drop_times(struct server_counters *c);
 /* The server counts there from now on, of this generation. */
 void pool_count_in(struct server *s, struct server_counters *at);
-/* What several processes that serve have counted together, in one that serves
- * no client. */
+/* Sets a server's counters to what the processes that serve have counted
+ * together; for a process that serves no client. */
 void pool_take_counters(struct server *s, const struct server_counters *c);
 
 /* Access list `number`, 0..ACL_MAX-1, or NULL; shared by all parts of pen. */
@@ -464,12 +465,13 @@ void pool_share_lists(struct pool *p, const struct pool *of);
 int pool_freeze_lists(struct pool *p);
 /* Makes access list `number`, below ACL_MAX, a copy of `l`. */
 void pool_set_acl(struct pool *p, unsigned number, const struct acl *l);
-/* For sticky_on_change(), whatever memory of clients the pool has. */
+/* Sets the function of sticky_on_change() for the pool's client table, and for
+ * those that it has later. */
 void pool_on_client(
     struct pool *p, void (*fn)(void *arg, uint32_t position), void *arg);
 /* The memory of clients, for reports; NULL if clients are not remembered. */
 struct sticky *pool_sticky(const struct pool *p);
-/* All of them, and their memory. */
+/* Forgets all clients, and frees the memory. */
 void pool_clear_clients(struct pool *p);
 
 #endif

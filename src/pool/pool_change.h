@@ -9,7 +9,9 @@
 /* Brings the pool's sets in step with the server: eligible or not, to be tried
  * as a last resort, full. */
 void pool_refresh(struct server *s);
-/* The last step: reports the server's state, if that is another one. */
+/* The last step of a change: if the server's state is another one than reported
+ * before, reports it; a server that has come up begins its slow start, and one
+ * that is no longer up ends it. */
 void pool_report(struct server *s, const char *reason);
 /* And of a server that is down, if its state hides that. */
 void pool_report_down(struct server *s, const char *reason);

@@ -16,7 +16,7 @@ struct server *pool_remembered(struct pool *p, const struct peer *who,
 /* The server that the client belongs to by the algorithm, or NULL. */
 struct server *pool_owner_of(
     struct pool *p, const struct peer *who, const struct attempts *attempts);
-/* All servers, with turns of their own, or NULL. */
+/* The set of all servers, with turns of its own, or NULL. */
 struct server_set *pool_everyone(struct pool *p);
 void pool_take_turn(struct pool *p, struct server *s);
 

@@ -163,8 +163,8 @@ pool_take_turn(struct pool *p, struct server *s)
 		p->options.balance->take(p->order, s);
 }
 
-/* All servers, with turns of their own. NULL without memory, and where clients
- * belong to servers: then the next one in the list is chosen. */
+/* The set of all servers, with turns of its own. NULL without memory, and where
+ * clients belong to servers: then the next one in the list is chosen. */
 struct server_set *
 pool_everyone(struct pool *p)
 {
@@ -236,6 +236,9 @@ wanted_by(const struct pool *p, const struct peer *who,
 	    : NULL;
 }
 
+/* The choice for a client that has had no server yet: the server that its
+ * request names, the one that it was moved away from, the one that it used
+ * last, or a new one. */
 static struct decision
 first_choice(struct pool *p, const struct peer *who, struct attempts *attempts,
     uint64_t now)
@@ -385,8 +388,8 @@ limit_of(const struct server *s, enum decision_rule rule)
 	    : s->set.hard;
 }
 
-/* Of several processes two may find the same last place: who does not get it
- * decides again. */
+/* Decides, and reserves a place at the server. Another process may take the
+ * last place in between: then it decides again. */
 static struct decision
 decide_and_reserve(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now)
@@ -421,9 +424,9 @@ is_plain(const struct pool *p, const struct peer *who,
 	    log_level < LOG_LEVEL_DEBUG && pool_permits(p, who);
 }
 
-/* What pool_decide() finds for such a client, in a third of the instructions:
- * most clients of pools without a memory are such. NULL: it may find another
- * one. */
+/* The server that pool_decide() would find for a client without anything
+ * special, as most clients of pools without a client table are, in a third of
+ * the instructions. NULL: pool_decide() is needed. */
 static struct server *
 plain_choice(struct pool *p, const struct peer *who, struct attempts *attempts)
 {

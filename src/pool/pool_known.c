@@ -77,7 +77,8 @@ pool_note_mark(struct server *s, const struct server_mark *mark)
 	s->mark = *mark;
 }
 
-/* One that is blacklisted still is, if only for a moment. */
+/* A blacklisting that is over, but was not ended yet, is described as one of 1
+ * ms. */
 void
 pool_describe(
     const struct server *s, struct server_elsewhere *e, uint64_t now)

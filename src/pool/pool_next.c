@@ -8,8 +8,9 @@
 
 /* ---- the servers given ---- */
 
-/* With more than 64 servers one bit stands for several. A client that was given
- * one of these is given none of the others. */
+/* The bit of a slot in the set of servers that a client was given. With more
+ * than 64 servers, several have the same bit: a client that was given one of
+ * them is given none of the others. */
 static uint64_t
 attempt_bit(unsigned slot)
 {
@@ -37,8 +38,8 @@ pool_has_tries_left(const struct pool *p, const struct attempts *attempts)
 	return p->options.tries == 0 || attempts->given < p->options.tries;
 }
 
-/* Until it answers, it counts as one that has just failed, so that clients that
- * come meanwhile are given the others. */
+/* Gives the client a blacklisted server. That is blacklisted anew until it
+ * answers, so that other clients are given other ones. */
 static void
 take_last_resort(struct server *s, struct attempts *attempts, uint64_t now)
 {
@@ -172,9 +173,10 @@ turn_choice(
 	return unattempted_choice(p, who, attempts);
 }
 
-/* The server after a failure: with a cost the best of the others. With more
- * than 64 servers the bits do not identify those that were given: then it must
- * be the next one in list order. */
+/* The server after a failure. An algorithm that has a cost gives the cheapest
+ * of the others. With more than 64 servers the bits of `attempts` do not
+ * identify those that the client was given: then it is the next one in the
+ * order of the list. */
 struct decision
 pool_next_choice(
     struct pool *p, const struct peer *who, const struct attempts *attempts)
@@ -211,9 +213,9 @@ pool_special_choice(struct server *s, const struct attempts *attempts,
 
 /* ---- choosing when no server is left ---- */
 
-/* Of the servers that only their blacklisting keeps out, the one whose time
- * ends first and that the client has not been given. That is mostly the first
- * of the heap; only if it is not is the heap walked. */
+/* The server whose blacklisting ends first, of those that nothing else keeps
+ * out and that the client was not given. That is mostly the first of the heap;
+ * only if not, the heap is walked. */
 static struct server *
 first_blacklisted(
     struct pool *p, const struct peer *who, const struct attempts *attempts)
@@ -231,7 +233,8 @@ first_blacklisted(
 	return best == NULL ? NULL : p->servers[best->number];
 }
 
-/* In a stubborn pool, the server that the client belongs to. */
+/* The last resort of a stubborn pool: only the server that the client belongs
+ * to. */
 static struct server *
 stubborn_last_resort(struct pool *p, const struct peer *who,
     struct attempts *attempts, uint64_t now)

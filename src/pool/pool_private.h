@@ -64,19 +64,21 @@ struct pool {
 bool pool_is_serving(const struct server *s);
 /* For how long the first refusal blacklists a server. */
 enum { REFUSED_MS = 1000 };
-/* For how long a failure blacklists `s`, in ms; 0: not at all. */
+/* How long a failure blacklists `s`, in ms; 0: it does not. */
 uint64_t pool_blacklist_ms(const struct server *s);
 
 /* ---- pool_share.c ---- */
 
-/* Those of this process; those of all, if it opens none itself. */
+/* The server's connections of this process; in a process that opens none
+ * itself, those of all. */
 uint64_t pool_own_connections(const struct server *s);
-/* All may know how many this process has. */
+/* Writes the number of this process's connections where the other processes
+ * read it. */
 void pool_share_report(struct server *s);
 /* Takes a place of `s` for the next pool_opened(), with no more than `limit`
  * (0: any number) taken in all. Returns whether there was one. */
 bool pool_reserve(struct server *s, uint64_t limit);
-/* What was reserved was not opened. */
+/* Gives a reserved place back, for which no connection was opened. */
 void pool_unreserve(struct pool *p);
 
 /* Takes a server out of the eligible set and the algorithm's order. */

@@ -5,8 +5,8 @@
 #include "pool/level.h"
 #include "pool/surplus.h"
 
-/* What counts for its share: 0 of one that takes no clients. With prio one of
- * weight 0 weighs 1. */
+/* The weight that the server's share is made of: 0 if it takes no clients; at
+ * least 1 with prio. */
 static uint64_t
 weight_of(const struct pool *p, const struct server *s)
 {

@@ -51,8 +51,9 @@ cert_texts_fini(struct cert_texts *t)
 	cert_wipe(&t->passwords);
 }
 
+/* Moves the bytes to memory of their exact size, and wipes the old memory. */
 static void
-tighten(struct buffer *b)
+shrink_buffer(struct buffer *b)
 {
 	size_t n = buffer_length(b);
 	char *exact = n > 0 ? malloc(n) : NULL;
@@ -68,10 +69,10 @@ tighten(struct buffer *b)
 void
 cert_texts_tighten(struct cert_texts *t)
 {
-	tighten(&t->cert);
-	tighten(&t->key);
-	tighten(&t->chain);
-	tighten(&t->ocsp);
+	shrink_buffer(&t->cert);
+	shrink_buffer(&t->key);
+	shrink_buffer(&t->chain);
+	shrink_buffer(&t->ocsp);
 }
 
 BIO *
@@ -163,7 +164,7 @@ next_password(struct password *p, const struct buffer *all, size_t *at)
 	return true;
 }
 
-/* Also one that is damaged or cut. */
+/* Whether the text has a private key, even one that is damaged or cut off. */
 static bool
 has_key(const struct buffer *text)
 {

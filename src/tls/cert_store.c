@@ -106,8 +106,11 @@ find_good(const struct cert_store *s, const char *name)
 	return n != NULL && n->good ? n : NULL;
 }
 
+/* The certificate of the entry, parsed again if it was dropped, with a
+ * reference for the caller; NULL: it cannot be parsed. With `counts` its use is
+ * counted. */
 static struct certificate *
-use(struct cert_store *s, struct cert_entry *n, bool counts)
+use_certificate(struct cert_store *s, struct cert_entry *n, bool counts)
 {
 	struct certificate *c;
 	struct error e;
@@ -148,7 +151,7 @@ cert_store_find(struct cert_store *s, const char *asked, bool counts)
 		name[skip] = '*';
 		found = find_good(s, name + skip);
 	}
-	return use(s, found, counts);
+	return use_certificate(s, found, counts);
 }
 
 /* ---- life ---- */

@@ -40,7 +40,7 @@ enum tls_step { TLS_DONE, TLS_WAITS, TLS_FAILED };
  * the protocols offered (ALPN, RFC 7301, 3.2); ECONNABORTED when the connection
  * ended; an error of the socket; EPROTO for all else. */
 enum tls_step tls_handshake(struct stream *s);
-/* What went wrong, as a short message; "" when nothing did. */
+/* The last error as a short message; "": none. */
 const char *tls_error(const struct stream *s);
 
 enum { TLS_ALPN_NAME = 32 };
@@ -82,8 +82,8 @@ struct tls_about {
 
 void tls_about(const struct stream *s, struct tls_about *about);
 
-/* These bytes, which were received before the stream was of TLS, are the first
- * of the handshake. Returns 0, or -1 with errno ENOMEM. */
+/* Passes bytes to TLS, as the first of the handshake, that were received before
+ * the stream was of TLS. Returns 0, or -1 with errno ENOMEM. */
 int tls_take(struct stream *s, const void *bytes, size_t n);
 /* Sends these bytes in front of the handshake, which has not begun. They are
  * UNSENT until the stream is writable. Returns 0, or -1 with errno ENOMEM. */

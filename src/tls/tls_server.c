@@ -70,6 +70,8 @@ server_data_alloc(const struct tls_settings *s)
 	return v;
 }
 
+/* Reads certificates, keys and the OCSP response from their files. NULL with a
+ * full message; an invalid OCSP response is only logged. */
 static struct tls_server_data *
 server_data_new(struct tls_server *t, struct error *e)
 {

@@ -223,8 +223,8 @@ certificate_good_s(const struct tls_server_data *v, SSL_SESSION *session)
 					 : TICKET_GOOD_S;
 }
 
-/* Of a session that is kept in memory. OpenSSL cannot make a ticket of one
- * whose time is 0. */
+/* Limits the time of a new session to that of the client's certificate. OpenSSL
+ * cannot make a ticket of one whose time is 0. */
 static int
 on_session(SSL *ssl, SSL_SESSION *session)
 {
@@ -234,7 +234,8 @@ on_session(SSL *ssl, SSL_SESSION *session)
 	return 0;
 }
 
-/* Of one that came in a ticket: if it is too old there is a full handshake. */
+/* Checks the age of a session from a ticket: if it is too old, there is a full
+ * handshake. */
 static SSL_TICKET_RETURN
 on_ticket(SSL *ssl, SSL_SESSION *session, const unsigned char *name, size_t n,
     SSL_TICKET_STATUS status, void *arg)

@@ -153,7 +153,8 @@ tls_tickets_export(struct tls_tickets *t, unsigned char bytes[TICKETS_BYTES])
 	uint64_t age;
 	unsigned i;
 
-	/* workers have made the same from what they have of this process */
+	/* the keys that are due now: workers make the same ones, from the
+	 * secret that they have from this process */
 	if (t->fixed || !renew(t))
 		return 0;
 	age = clock_monotonic_ms() - t->renewed_ms;

@@ -96,7 +96,8 @@ damage(const struct buffer *pem)
 	return ends_in_begin(pem) ? "it is cut" : NULL;
 }
 
-/* Of a text that has `n` of them. */
+/* Checks that a text of which `n` items were read has no damaged one after
+ * these. */
 static int
 expect_all(const struct buffer *pem, int n, const char *what, struct error *e)
 {

@@ -56,7 +56,7 @@ take_seconds(const char **at, int64_t *seconds)
 	return 0;
 }
 
-/* As pen writes it. */
+/* Cuts a request as pen's log does. */
 static void
 cut_request(char request[LOG_REQUEST_MAX], size_t n)
 {
@@ -135,8 +135,8 @@ parse_time(const char *text, int zone, int64_t *time)
 	return true;
 }
 
-/* One byte of the text between the quotes: nginx writes \xHH, Apache others,
- * too. A backslash before anything else is one. */
+/* Takes one byte of the text between quotes: nginx escapes as \xHH, Apache in
+ * other ways, too. A backslash before anything else is a backslash. */
 static char
 take_byte(const char **at)
 {

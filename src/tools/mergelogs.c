@@ -98,7 +98,7 @@ source_next_line(struct source *s)
 }
 
 static void
-reject(struct merge *m, const struct source *s)
+reject_line(struct merge *m, const struct source *s)
 {
 	if (m->rejected++ == 0)
 		fprintf(stderr,
@@ -122,7 +122,7 @@ next_web_line(struct merge *m, struct web_log *l)
 			return;
 		}
 		if (l->source.line[0] != '\0')
-			reject(m, &l->source);
+			reject_line(m, &l->source);
 	}
 }
 
@@ -136,11 +136,11 @@ next_visit(struct merge *m)
 			return;
 		}
 		if (m->pen.line[0] != '\0')
-			reject(m, &m->pen);
+			reject_line(m, &m->pen);
 	}
 }
 
-/* Until all visits that could be nearest to that time are known. */
+/* Reads lines until all visits that could be nearest to that time are known. */
 static int
 read_visits(struct merge *m, int64_t time)
 {

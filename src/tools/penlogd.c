@@ -228,8 +228,8 @@ open_family(int family, uint16_t port)
 	return -1;
 }
 
-/* Both families at once, or IPv4 where there is no IPv6. A burst of lines waits
- * in the socket. */
+/* Opens a socket for both families, or for IPv4 where there is no IPv6, with a
+ * large buffer for bursts of lines. */
 static int
 penlogd_open_socket(struct penlogd *d, struct error *e)
 {
@@ -264,7 +264,7 @@ penlogd_catch_signals(const struct penlogd *d, sigset_t *open)
 		signal(SIGPIPE, SIG_IGN);
 }
 
-/* Those that are pending are handled now. */
+/* Handles pending signals now. */
 static void
 handle_pending_signals(const sigset_t *open)
 {

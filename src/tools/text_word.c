@@ -10,8 +10,8 @@
 /* A command; what follows the text has room. */
 enum { LINE_MAX_LENGTH = 64 * 1024 - 16, PIECE = 4096 };
 
-/* One byte of it, as words_split() reads it. A carriage return of the text is a
- * blank, as for pen. */
+/* Adds a byte, so that words_split() reads it back. A carriage return becomes a
+ * blank, as in pen. */
 static int
 add_byte(struct buffer *line, char c)
 {

@@ -65,7 +65,8 @@ ask_for_servers(
 	return status;
 }
 
-/* Of each service of a list. One that is refused has just been removed. */
+/* Requests the servers of each service of a list. A service that is refused was
+ * removed just now. */
 static int
 ask_for_each(
     struct top *t, struct top_table *to, unsigned pen, struct buffer *list)
@@ -95,7 +96,7 @@ are_several(const struct buffer *list)
 	    (end[1] != '\0' || strncmp(text, "default ", 8) != 0);
 }
 
-/* Of those that are shown. */
+/* Adds up the values of the services that are shown. */
 static void
 add_sums(struct top_sums *sums, const struct buffer *list, const char *only)
 {

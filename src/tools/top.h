@@ -28,15 +28,15 @@ int top(struct top *t);
 /* Queries all pens. Returns how many did not answer; t->message has the reason,
  * until they do. */
 unsigned top_refresh(struct top *t);
-/* What is seen follows order and filter. */
+/* Applies order and filter to the servers that are shown. */
 void top_arrange(struct top *t);
-/* What is above the servers. Returns `line`. */
+/* Writes the line above the servers. Returns `line`. */
 const char *top_headline(const struct top *t, char line[TOP_LINE]);
 /* Sends "drain" or "up" to all pens that have the server. */
 void top_send(struct top *t, const struct top_server *s, const char *word);
 
-/* With keys. Returns an exit status; -1: this build cannot, or the terminal
- * cannot. */
+/* Shows the table until a key ends it. Returns an exit status; -1: this build
+ * has no ncurses, or the terminal cannot. */
 int top_screen(struct top *t);
 
 #endif

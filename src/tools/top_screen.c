@@ -216,7 +216,7 @@ on_plain_key(struct screen *w, int key)
 
 /* ---- the screen ---- */
 
-/* Without it no key comes, and nothing is waited for. */
+/* Whether the terminal has gone, so that no key comes. */
 static bool
 terminal_is_gone(void)
 {
@@ -225,7 +225,7 @@ terminal_is_gone(void)
 	return poll(&p, 1, 0) > 0 && (p.revents & (POLLHUP | POLLERR)) != 0;
 }
 
-/* Until the next refresh; a key may come before. */
+/* Waits for a key, until the next refresh. */
 static void
 wait_for_key(struct screen *w)
 {

@@ -70,7 +70,8 @@ number_of(const struct words *w, const char *key)
 	return strtod(top_value_of(w, key), NULL);
 }
 
-/* What came from elsewhere goes to a terminal. */
+/* Copies a text, which may be from a stranger, without bytes that a terminal
+ * would obey. */
 static void
 copy_text(char *to, size_t room, const char *from)
 {
@@ -158,7 +159,7 @@ compare_identity(const void *a, const void *b)
 }
 
 static unsigned
-badness(const char *state)
+severity_of(const char *state)
 {
 	static const char *const states[] = { "up", "drain", "maint", "suspect",
 		"blacklisted", "down" };
@@ -198,7 +199,7 @@ add_member(struct top_server *to, const struct column *c,
 static void
 add_up(struct top_server *to, const struct top_server *s)
 {
-	bool worse = badness(s->state) > badness(to->state);
+	bool worse = severity_of(s->state) > severity_of(to->state);
 	unsigned i;
 
 	for (i = 0; i < COLUMNS; i++)
@@ -283,8 +284,8 @@ by_number(const void *a, const void *b)
 static int
 by_state(const void *a, const void *b)
 {
-	unsigned x = badness(((const struct top_server *)a)->state),
-		 y = badness(((const struct top_server *)b)->state);
+	unsigned x = severity_of(((const struct top_server *)a)->state),
+		 y = severity_of(((const struct top_server *)b)->state);
 
 	return x != y ? (x < y) - (x > y) : by_number(a, b);
 }

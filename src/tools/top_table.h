@@ -51,7 +51,8 @@ void top_table_fini(struct top_table *t);
  * another form is skipped. Returns 0, or -1 with errno ENOMEM. */
 int top_table_add(
     struct top_table *t, unsigned pen, const char *service, const char *line);
-/* All lines have been added, at `now`; `before` was settled earlier. */
+/* Computes rates and order, when all lines have been added, at `now`; `before`
+ * is the previous table. */
 void top_table_settle(
     struct top_table *t, const struct top_table *before, uint64_t now);
 /* Makes `view` what is seen of it, in order: the greatest first, or by number,
@@ -74,7 +75,7 @@ const char *top_table_line(
 void top_format_amount(char *to, size_t room, double value);
 /* The word after `key` in a line of pen's, or "". */
 const char *top_value_of(const struct words *w, const char *key);
-/* All of them in one line: how many, sessions, rates. */
+/* One line about all servers: their number, sessions, rates. */
 const char *top_table_sums(
     char line[TOP_LINE], const struct top_table *t, unsigned pens);
 

@@ -123,8 +123,8 @@ fields_put(struct fields *f, const char *key, json_t *value)
 		json_decref(value);
 }
 
-/* Not all that is text is UTF-8, as JSON must be: what is not is taken for
- * Latin-1, byte by byte, so that it can be reported. */
+/* A string of JSON. Bytes that are not UTF-8, as JSON requires, are taken for
+ * Latin-1, so that they can be reported. */
 static json_t *
 json_of(const char *text)
 {

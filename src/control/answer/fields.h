@@ -61,7 +61,7 @@ void fields_integer(struct fields *f, const char *key, int64_t value);
 /* A decimal fraction, as text. */
 void fields_decimal(struct fields *f, const char *key, const char *value);
 void fields_flag(struct fields *f, const char *key, bool value);
-/* These are only in JSON: the text's shape is classic Pen's. */
+/* Fields that only JSON has: the text has the form of classic Pen. */
 void fields_json_text(struct fields *f, const char *key, const char *value);
 void fields_json_number(struct fields *f, const char *key, uint64_t value);
 /* An array of `n` strings, NULL being null. */

@@ -49,7 +49,7 @@ ref_of(void *base, const struct command *row)
 }
 
 static int
-resolve(const struct plan_acls *l, struct acl_ref *ref)
+resolve_name(const struct plan_acls *l, struct acl_ref *ref)
 {
 	const struct named_acl *n;
 
@@ -62,7 +62,8 @@ resolve(const struct plan_acls *l, struct acl_ref *ref)
 	return 0;
 }
 
-/* Those of the scope, which are at `base`; errors have the origins of `p`. */
+/* Resolves the access lists that settings of the scope name, in the settings at
+ * `base`. Errors have the origins of `p`. */
 static int
 resolve_settings(const struct plan_acls *lists, enum row_scope scope,
     void *base, const struct plan *p, struct errors *all, struct error *e)
@@ -74,7 +75,7 @@ resolve_settings(const struct plan_acls *lists, enum row_scope scope,
 		if (!refers(row))
 			continue;
 		ref = ref_of(base, row);
-		if (resolve(lists, ref) == 0 ||
+		if (resolve_name(lists, ref) == 0 ||
 		    errors_may_define(all, ref->name))
 			continue;
 		error_set(e, "there is no access list \"%s\", which %s names",
@@ -97,8 +98,9 @@ has_lost_names(const struct plan_acls *l, const struct plan_acls *now)
 	return false;
 }
 
-/* Of servers that are as before only if a list is gone: there may be very many
- * of them. */
+/* Checks that the access lists of servers exist. Without `all` only of servers
+ * that the draft changes, as there may be very many: that is enough unless a
+ * list is removed. */
 static int
 apply_acls_check_servers(const struct apply *a, bool all, struct error *e)
 {

@@ -47,7 +47,7 @@ is_the_same(
 	(CHANGED_ACLS | CHANGED_GEOIP | CHANGED_DUMP | CHANGED_DRAIN | \
 	    CHANGED_DEBUG | CHANGED_SESSION_LOG | CHANGED_LOG_SAMPLE)
 
-/* One that is as it was is left alone. */
+/* Whether the draft leaves the service as it is. */
 static bool
 is_untouched(const struct apply_all *all, const struct plan *wanted,
     const struct service *svc)
@@ -101,7 +101,7 @@ own_process(struct apply_all *all)
 	    : -1;
 }
 
-/* Of the process alone. */
+/* What the draft changes of the process. */
 static uint64_t
 process_changed(const struct apply_all *all)
 {
@@ -113,6 +113,8 @@ process_changed(const struct apply_all *all)
 	    (wanted->derived ? 0 : CHANGED_ANEW);
 }
 
+/* Collects the services that the draft may change, and what it changes of the
+ * process. */
 static int
 collect_services(struct apply_all *all)
 {
@@ -140,7 +142,8 @@ collect_services(struct apply_all *all)
 
 /* ---- what it changes ---- */
 
-/* One of datagrams that is there keeps its part when others are added. */
+/* The service's share of descriptors. A running service of datagrams keeps its
+ * share when others are added. */
 static size_t
 share_of(const struct apply_all *all, const struct apply *a)
 {
@@ -152,7 +155,8 @@ share_of(const struct apply_all *all, const struct apply *a)
 	    : share;
 }
 
-/* It may have been added when only the process was known. */
+/* What the draft changes of the service, which may have been added because of
+ * the process only. */
 static uint64_t
 service_changed(const struct apply_all *all, const struct apply *a)
 {
@@ -189,7 +193,8 @@ lacks_service(const struct pen *p, const struct plan *draft)
 	((CHANGED_OF_SERVICE & ~CHANGED_SERVERS) | CHANGED_HOSTS | \
 	    CHANGED_SERVICES)
 
-/* What has changed of the process is in all of them before. */
+/* Compares the plans of all collected services. What has changed of the process
+ * is a change of each of them, too. */
 static void
 compare_plans(struct apply_all *all)
 {
@@ -209,6 +214,8 @@ compare_plans(struct apply_all *all)
 	all->changed |= all->one->changed | others | CHANGED_DRAFT;
 }
 
+/* Derives settings of these services from others: servers from names, shares of
+ * descriptors. Then compares the plans. */
 static int
 derive_services(struct apply_all *all, struct error *e)
 {

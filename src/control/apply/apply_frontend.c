@@ -26,7 +26,8 @@ apply_frontend_check(struct apply *a, struct error *e)
 	    origin_name(a->wanted, o->rate_down > 0 ? "rate_down" : "rate_up"));
 }
 
-/* It is one of several, or has the sockets of all of them. */
+/* In a worker, makes the frontend one of several; in the leader, one that has
+ * the sockets of all of them. */
 static void
 share_sockets(struct frontend *f, const struct process_role *t,
     const struct process_plan *process)
@@ -141,15 +142,15 @@ apply_listen_mark(struct pen *p, const struct plan *draft)
 	}
 }
 
-/* That one serves its addresses already. */
+/* Whether a director was opened just now: it serves its addresses already. */
 static bool
 has_new_director(const struct apply *a)
 {
 	return a->first && a->service->director != NULL;
 }
 
-/* Not all move: one may hold another one's port by a wildcard, or a file may
- * have another mode. */
+/* Whether a socket at `b` prevents one at `a`. An equal address is not the only
+ * case: one of them may have the port at all addresses. */
 static bool
 is_in_the_way(const struct addr *a, const struct addr *b)
 {
@@ -158,8 +159,10 @@ is_in_the_way(const struct addr *a, const struct addr *b)
 		(addr_is_any(a) || addr_is_any(b)));
 }
 
+/* The address of `other` that prevents one of the plan `by`; NULL: none
+ * does. */
 static const struct addr *
-held_by(const struct service *other, const struct plan *by)
+conflict_with(const struct service *other, const struct plan *by)
 {
 	const struct listen_list *held = &other->plan->listen,
 				 *wanted = &by->listen;
@@ -176,8 +179,10 @@ held_by(const struct service *other, const struct plan *by)
 	return NULL;
 }
 
+/* If another service has the address that could not be opened, adds to the
+ * message which one, and the way out. */
 static void
-blame_another(const struct apply *a, struct error *e)
+name_conflict(const struct apply *a, struct error *e)
 {
 	const struct error before = *e;
 	const struct addr *at = NULL;
@@ -186,7 +191,7 @@ blame_another(const struct apply *a, struct error *e)
 
 	SERVICE_EACH (a->pen, other) {
 		if (other != a->service)
-			at = held_by(other, a->wanted);
+			at = conflict_with(other, a->wanted);
 		if (at == NULL)
 			continue;
 		error_set(e,
@@ -203,7 +208,7 @@ apply_listen_prepare(struct apply *a, struct error *e)
 	if (has_new_director(a) || listen_at(a->service, a->wanted, e) == 0)
 		return 0;
 	if (a->pen->phase == PHASE_SERVING)
-		blame_another(a, e);
+		name_conflict(a, e);
 	origin_add(a->wanted, "listen", e);
 	return -1;
 }

@@ -80,7 +80,8 @@ follow_sessions(const struct plan *all, const struct plan *p)
 	return text_equal(p->config->session_log, "auto") ? all : p;
 }
 
-/* In the foreground they are visible by default; with -d all of them are. */
+/* Where lines of sessions go; NULL: nowhere. By default they go to the
+ * program's log in the foreground; with -d also if they are off. */
 const char *
 apply_log_sessions_to(const struct plan *all, const struct plan *p)
 {

@@ -81,9 +81,9 @@ take_service(
 	set->prio = service->prio;
 }
 
-/* One of the hosts that a name stands for: the target of a service, which its
- * certificate is for (RFC 6125, 6.2.1); else the name without its star. NULL:
- * the name itself. */
+/* What the server is called in TLS and HTTP, if that is not its name: the
+ * target of a service, which its certificate is for (RFC 6125, 6.2.1); or the
+ * name without its star. NULL: the name itself. */
 static const char *
 host_name(const struct server_plan *s, char text[SPEC_TEXT_MAX])
 {

@@ -164,8 +164,9 @@ keep_addresses(struct server_addrs *found, const struct resolved *r,
 			found->addr[found->count++] = old->addr[i];
 }
 
-/* Of more than a server can have those that it has already: the order of an
- * answer changes each time. */
+/* Chooses the server's addresses from the answer. If there are more than a
+ * server can have, those that it has are preferred: the order of an answer
+ * changes each time. */
 static void
 choose_addresses(struct server_addrs *found, const struct resolved *r,
     uint16_t port, const struct server_addrs *old)
@@ -182,9 +183,9 @@ choose_addresses(struct server_addrs *found, const struct resolved *r,
 	keep_addresses(found, r, old);
 }
 
-/* With start_unresolved a server may wait for its address; and one that waits
- * continues to. Not in a process that takes over: the old one continues, and
- * may have the address. */
+/* Whether a server may be without an address for now: with start_unresolved, or
+ * because it was before. Not in a process that takes over: the old one
+ * continues, and may have the address. */
 static bool
 may_wait(const struct service *svc, const struct plan *draft, unsigned slot,
     const struct server_plan *s, const struct names *n, const char *why)
@@ -220,7 +221,8 @@ no_address(const struct service *svc, const struct plan *draft, unsigned slot,
 	return 0;
 }
 
-/* From a name: what was found just now, else what is known from before. */
+/* The addresses of a server's name: those found just now, else those known from
+ * before. */
 static int
 named_addresses(const struct service *svc, const struct plan *draft,
     unsigned slot, const struct names *n, struct server_addrs *found,
@@ -292,8 +294,10 @@ why_none(const struct server_plan *s, const struct names *n)
 	return name != NULL ? name->query.error.text : "not looked up";
 }
 
+/* Finds the addresses of the draft's server in the slot: the path, the address,
+ * or those of its name. Returns 0, or -1 with a full message. */
 static int
-addresses(const struct apply *a, unsigned slot, struct server_addrs *found,
+find_addresses(const struct apply *a, unsigned slot, struct server_addrs *found,
     struct error *e)
 {
 	const struct server_plan *s = plan_slot(a->wanted, slot);
@@ -359,7 +363,8 @@ apply_servers_add_change(
 	return 0;
 }
 
-/* By its name, not by one address of it. */
+/* Whether the server's name is looked up: not if it has an address of its
+ * own. */
 static bool
 is_looked_up(const struct server_plan *s)
 {
@@ -385,6 +390,8 @@ check_number(const struct apply *a, unsigned slot, struct error *e)
 	return -1;
 }
 
+/* Adds what the draft changes in the slot to a->servers: another server, other
+ * settings or addresses, or none any more. */
 static int
 find_change(struct apply *a, unsigned slot, struct error *e)
 {
@@ -398,7 +405,7 @@ find_change(struct apply *a, unsigned slot, struct error *e)
 	if (s == NULL || s->host == NULL) {
 		if (old == NULL || (!old->present && !old->unresolved))
 			return 0;
-	} else if (addresses(a, slot, &found, e) < 0) {
+	} else if (find_addresses(a, slot, &found, e) < 0) {
 		return -1;
 	} else {
 		if (own_servers_are_looked_up(a) && is_looked_up(s))
@@ -418,8 +425,8 @@ find_change(struct apply *a, unsigned slot, struct error *e)
  * because ports mean something else. */
 #define ON_ALL (CHANGED_DNS | CHANGED_CHECKS | CHANGED_LISTEN)
 
-/* From that slot on the first one with a server to be visited: any, or one that
- * the draft changes, or whose name was looked up. */
+/* The next slot, from `slot` on, whose server is to be visited: with `all` any,
+ * else one that the draft changes, or whose name was looked up. */
 static unsigned
 next_visited(const struct apply *a, bool all, unsigned slot)
 {

@@ -163,6 +163,8 @@ checks_apply_read_all(struct apply *a, struct check_changes *c, struct error *e)
 	return -1;
 }
 
+/* Compiles the checks of the servers that the draft changes, or of all if it
+ * changes what all depend on. NULL with a full message. */
 static struct check_changes *
 checks_apply_compile(struct apply *a, struct error *e)
 {
@@ -242,8 +244,8 @@ is_by_director(const struct check_spec *s)
 	return check_spec_kind(s) == &check_dsr;
 }
 
-/* What is known of a server by its checks is void when they are off, or made
- * elsewhere. */
+/* Forgets the results of a server's checks, as they are off now, or are made by
+ * another part of pen. */
 static void
 forget_health(struct service *svc, struct server *s, bool was, bool by_director)
 {

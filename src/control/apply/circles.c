@@ -149,7 +149,8 @@ first_at_port(const struct circles *c, uint16_t port)
 	return from;
 }
 
-/* What listens at the port that `at` is reached at. */
+/* Adds edges to the services that listen on the port of the server's
+ * address. */
 static int
 add_port(struct circles *c, unsigned from, unsigned slot,
     const struct addr *at, uint16_t port)
@@ -190,7 +191,8 @@ add_address(struct circles *c, unsigned from, unsigned slot,
 	return 0;
 }
 
-/* Those of the draft, or those that the server has. */
+/* The server's addresses: those of the draft if it changes them, else those
+ * that the server has. */
 static const struct server_addrs *
 addresses_of(const struct circle_service *s, unsigned slot, size_t *change)
 {
@@ -269,8 +271,9 @@ circles_init(struct circles *c, const struct apply_all *a)
 
 /* ---- the walk ---- */
 
-/* From `from` on, without what was seen: the service whose edge leads back to
- * one on the way, and *edge; or c->services. `way` has space for all. */
+/* Searches for a circle from service `from` on, along edges to services that no
+ * search has visited. Returns the service whose edge, *edge, leads back to one
+ * on the way, or c->services. `way` has space for all. */
 static unsigned
 circles_walk(struct circles *c, unsigned from, unsigned *way,
     const struct circle_edge **edge)

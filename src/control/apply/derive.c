@@ -36,7 +36,7 @@ derive_alone(const struct dsr_settings *s, struct pool_options *o)
 	o->sticky = false;
 }
 
-/* All but how many descriptors there are. */
+/* Derives all settings that do not depend on the number of descriptors. */
 static void
 derive_config(const struct process_plan *process, const struct plan *p,
     struct config *c)

@@ -11,8 +11,9 @@
  * Returns 0, or -1 with errno ENOMEM. */
 int derive_settings(const struct process_plan *process, struct plan *p,
     size_t descriptors, unsigned sharing, size_t kept);
-/* What of that differs though no setting of the plan does, as CHANGED_*: its
- * share of descriptors, which follows from other services, too. */
+/* Which derived settings differ though no setting of the plan does, as
+ * CHANGED_*: the share of descriptors, which follows from other services,
+ * too. */
 uint64_t derived_changed(const struct plan *now, const struct plan *wanted);
 
 #endif

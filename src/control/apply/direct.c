@@ -304,7 +304,7 @@ direct_check(struct apply *a, struct error *e)
 }
 
 static unsigned
-places(const struct listen_list *at, struct peer list[VIPS_MAX])
+list_vips(const struct listen_list *at, struct peer list[VIPS_MAX])
 {
 	unsigned i;
 
@@ -346,7 +346,7 @@ open_director(struct service *svc, const struct process_plan *process,
 		.user = direct_user(process),
 		.past = predecessor_link(
 		    &svc->pen->predecessor, c->dsr.interface) };
-	unsigned n = places(&plan->listen, list);
+	unsigned n = list_vips(&plan->listen, list);
 
 	(void)read_forward(plan, &o.forward);
 	svc->director = director_new(svc->pen->loop, svc->pool, &o, list, n, e);
@@ -420,7 +420,7 @@ direct_listen(
     struct service *svc, const struct listen_list *at, struct error *e)
 {
 	struct peer list[VIPS_MAX];
-	unsigned n = places(at, list);
+	unsigned n = list_vips(at, list);
 
 	return director_set_vips(svc->director, list, n, e);
 }

@@ -22,10 +22,11 @@ void direct_cancel(struct apply *a);
 /* Opens what the draft needs to reach its servers, by MAC or in tunnels; what
  * was opened once stays open. Returns 0, or -1 with a full message. */
 int direct_prepare_forward(struct apply *a, struct error *e);
-/* Sends packets to servers by the draft. Its servers must be in the pool. */
+/* From now on packets are sent to servers in the way that the draft sets: by
+ * MAC, in tunnels, through its gateway. The draft's servers must be in the
+ * pool. */
 void direct_commit_forward(struct apply *a);
-/* Its flows last as long as the draft wants, and its addresses are announced
- * that often. */
+/* Applies the timeouts of flows and the interval of announcements. */
 void direct_commit_times(struct apply *a);
 /* Serves these addresses from now on. Returns 0, or -1 with a full message and
  * everything as it was. */

@@ -47,8 +47,10 @@ parent_of(const struct plan *p, const struct server_plan *s)
 	    : NULL;
 }
 
+/* The lookup of the name whose addresses the server stands for; NULL: it stands
+ * for none, or the lookup has failed. */
 static const struct name *
-answer_for(const struct server_plan *parent, const struct names *n)
+lookup_of(const struct server_plan *parent, const struct names *n)
 {
 	char host[SPEC_TEXT_MAX];
 	const struct name *name =
@@ -154,11 +156,12 @@ struct expansions {
 	bool all;
 };
 
-/* Notes that a server has its address, and finds its record now, for `wanted`,
- * whose texts are others'. False: the name has the address no more, or another
- * server has it. */
+/* Notes that a server has one of the name's addresses, so that no other server
+ * gets it, and sets the service and target that the answer has for it in
+ * `wanted`, which does not own its texts. False: the name no longer has the
+ * address, or another server has it. */
 static bool
-claim(struct expansion *x, const struct server_plan *s,
+claim_address(struct expansion *x, const struct server_plan *s,
     struct server_plan *wanted)
 {
 	const struct resolved *r;
@@ -200,6 +203,8 @@ compare_numbers(const void *number, const void *expansion)
 	return (a > b) - (a < b);
 }
 
+/* The expansion of the name that this server is an address of; NULL: it is
+ * none. */
 static struct expansion *
 expansion_of(const struct expansions *all, const struct server_plan *s)
 {
@@ -218,7 +223,7 @@ keep_address(struct expansions *all, struct expansion *x)
 	const struct server_plan *s = plan_server(all->draft, x->number);
 	struct server_plan wanted = *s, *own;
 
-	if (!claim(x, s, &wanted))
+	if (!claim_address(x, s, &wanted))
 		wanted.address = wanted.target = NULL;
 	if (server_plan_equal(s, &wanted))
 		return 0;
@@ -227,13 +232,13 @@ keep_address(struct expansions *all, struct expansion *x)
 }
 
 static int
-begin_one(
+begin_expansion(
     struct expansions *all, const struct names *n, const struct server_plan *s)
 {
 	struct expansion *x = &all->list[all->count++];
 
 	*x = (struct expansion){ .number = server_number(all->from),
-		.name = answer_for(s, n) };
+		.name = lookup_of(s, n) };
 	if (x->name != NULL && own_servers_are_looked_up(all->apply) &&
 	    !own_servers_find(
 		all->apply, all->from, &x->name->query.result, x->own))
@@ -259,7 +264,7 @@ expand_begin(struct expansions *all, const struct names *n)
 		return -1;
 	for (; all->from < all->past; all->from++) {
 		s = plan_slot(all->draft, all->from);
-		if (expand_is_wanted(s) && begin_one(all, n, s) < 0)
+		if (expand_is_wanted(s) && begin_expansion(all, n, s) < 0)
 			return -1;
 	}
 	return 0;
@@ -276,7 +281,7 @@ expand_follow(struct expansions *all, unsigned number)
 
 	if (x == NULL && !all->all && parent_of(all->draft, s) != NULL)
 		return 0;
-	if (x == NULL || !claim(x, s, &found)) {
+	if (x == NULL || !claim_address(x, s, &found)) {
 		own = edit(all, number);
 		return own != NULL ? (server_plan_clear(own), 0) : -1;
 	}
@@ -366,6 +371,8 @@ expand_swap_address(struct expansions *all, const struct expansion *x)
 	return 0;
 }
 
+/* Adds a server for each address of the name that no server has yet; the server
+ * that stands for the name takes one if it has none. */
 static int
 expand_complete(struct expansions *all, const struct expansion *x)
 {

@@ -139,8 +139,9 @@ names_note_answer(struct names *n, const struct name *one)
 		n->ttl_ms = ms;
 }
 
-/* Names whose name server is silent do not wait for each other for ever: one
- * that fails makes way for two. */
+/* A name was answered, or has failed: begins the next lookups. After a failure
+ * two of them, so that names do not wait long for those whose name server is
+ * silent. */
 static void
 on_done(struct query *q)
 {
@@ -230,7 +231,7 @@ ask_system(struct names *n)
 	}
 }
 
-/* What could not even be looked up. */
+/* Marks names that could not be looked up as failed. */
 void
 names_fail_rest(struct names *n)
 {

@@ -69,7 +69,7 @@ bool names_clear_some(struct names *n, unsigned count);
 /* The name if it was looked up, be it found or not, or NULL. */
 const struct name *names_find(const struct names *n, const char *host);
 
-/* Those that are missing are not found. */
+/* Marks all names without an answer as not found. */
 void names_fail_rest(struct names *n);
 /* `host` was looked up by another process, which found what the caller writes
  * into the query returned: it belongs to the names. NULL with errno ENOMEM. */

@@ -145,7 +145,8 @@ own_servers_check(const struct apply *a, unsigned slot,
 
 /* ---- names that are looked up again ---- */
 
-/* One line when an address is refused first; the next after there was none. */
+/* Logs a line when an address is refused; the next one only after a time
+ * without refused addresses. */
 static void
 own_servers_note(const struct apply *a, unsigned slot, bool refused,
     const struct error *e)

@@ -109,8 +109,8 @@ refresh_go_on(struct refresh *r, enum step step, uint64_t ms)
 
 /* ---- what ---- */
 
-/* One line when names begin to fail, and one when none does any more, however
- * long that takes. */
+/* Logs a line when names begin to fail, and another when none fails any more,
+ * however long that takes. */
 static void
 refresh_emit_failures(struct refresh *r)
 {

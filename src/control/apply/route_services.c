@@ -52,6 +52,8 @@ blame_route(const struct leads *l, const struct lead *one, const char *phrase,
 	return plan_service_blame(plan_service_at(l->draft, one->from), e);
 }
 
+/* Collects the routes that lead to services. An error is a service that does
+ * not exist, or cannot take connections. */
 static int
 leads_collect(struct leads *l, struct error *e)
 {

@@ -113,7 +113,7 @@ server_find_fits(const struct search *f, unsigned slot)
 	    server_find_has_address(f->call->service, slot, s, &w->at);
 }
 
-/* In the order of their numbers. */
+/* Searches all servers, in the order of their numbers. */
 static void
 server_find_search(struct search *f)
 {

@@ -14,20 +14,21 @@
 
 struct plan;
 
-/* With an empty pool, and nothing open; not in the list of the process. `plan`
- * is the caller's, or NULL: one without servers. NULL with errno ENOMEM. */
+/* A service with an empty pool and nothing open, which is not in the list of
+ * the process yet. `plan` is the caller's; NULL: a plan without servers. NULL
+ * with errno ENOMEM. */
 struct service *service_new(struct pen *p, const char *name, struct plan *plan);
 void service_close(struct service *svc);
 void service_free(struct service *svc); /* NULL is fine */
-/* After those that are there. */
+/* Adds the service at the end of the list. */
 void service_add(struct service *svc);
 /* Servers that are new are counted with other processes, if there are some;
  * none is any more. */
 void services_join(struct pen *p);
 void services_part(struct pen *p);
-/* Those that stay accept and receive nothing, or do so again: here, or in the
- * workers that serve them. One that leaves goes on with the clients that it
- * has. */
+/* Pauses, or resumes, the listeners of services that stay: here, or in the
+ * workers that serve them. A service that leaves goes on with the clients that
+ * it has. */
 void services_pause(struct pen *p, bool pause);
 /* Clients of those that stay are dealt out to the workers from now on. */
 void services_steer(struct pen *p);
@@ -36,7 +37,8 @@ void services_steer_datagrams(struct pen *p);
 /* Certificates and the database of countries are read again where their files
  * have changed: of HUP and reload. */
 void services_refresh(struct pen *p);
-/* One that serves no client yet is freed at once. */
+/* Lets the service leave: it accepts no more clients, and is freed when the
+ * last one has gone; at once if it has not begun to serve. */
 void service_retire(struct service *svc);
 /* Takes clients from now on. Returns 0, or -1 with a full message. */
 int service_start(struct service *svc, struct error *e);
@@ -44,7 +46,7 @@ int service_start(struct service *svc, struct error *e);
  * one. */
 void service_take_plan(struct service *svc, struct plan *plan);
 
-/* That of the name, or NULL; one that leaves is none. */
+/* The service of that name, or NULL; one that leaves is not found. */
 struct service *service_find(const struct pen *p, const char *name);
 /* The same, tried first with the one after `svc`, or with the first if that is
  * NULL: for walks over names in the same order. */

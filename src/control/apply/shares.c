@@ -64,7 +64,8 @@ shares_limit(const struct shares *s, const struct plan *service)
 	return s->together > others ? s->together - others : 1;
 }
 
-/* As many as one service could have, or so many as one wants. */
+/* The most connections that one service could have: what it sets, within its
+ * share of descriptors, but at least the usual number. */
 static uint64_t
 sessions_of(const struct shares *s, const struct plan *first)
 {
@@ -115,9 +116,10 @@ limit_of(const struct pen *p)
 				  : max;
 }
 
-/* One that leaves has sessions, but no share. */
+/* Makes the service's frontend one of those that share conn_max_all. A service
+ * that leaves still has sessions, but no share. */
 static void
-join(struct service *svc)
+join_shared_limit(struct service *svc)
 {
 	struct pen *p = svc->pen;
 
@@ -140,7 +142,7 @@ shares_settle(struct pen *p)
 	    &p->shared_limit, max, max > 0 ? shares_count(p->plan) : 0);
 	SERVICE_EACH (p, svc)
 		if (max > 0)
-			join(svc);
+			join_shared_limit(svc);
 	SERVICE_EACH (p, svc)
 		frontend_check_limits(frontend_core_of(svc->frontend));
 }

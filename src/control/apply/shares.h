@@ -17,7 +17,7 @@ struct shares {
 			  * sessions */
 };
 
-/* As many as all workers have together. */
+/* Finds the shares, of the descriptors that all workers have together. */
 void shares_find(
     struct shares *s, const struct plan *first, size_t descriptors);
 /* The descriptors that a service may use if the others that share them have no

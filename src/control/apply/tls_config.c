@@ -54,7 +54,7 @@ close_change(struct tls_config_change *c)
 }
 
 static int
-open_both(struct service *svc, const struct plan *draft,
+open_server_and_client(struct service *svc, const struct plan *draft,
     struct tls_config_change *c, struct error *e)
 {
 	const struct tls_settings *t = &draft->config->tls;
@@ -88,7 +88,8 @@ open_change(struct service *svc, const struct plan *draft,
 	    tls_settings_equal(&draft->config->tls, &svc->plan->config->tls);
 
 	*c = (struct tls_config_change){ .changed = !same };
-	if (same || (!serve && !call) || open_both(svc, draft, c, e) == 0)
+	if (same || (!serve && !call) ||
+	    open_server_and_client(svc, draft, c, e) == 0)
 		return 0;
 	origin_blame(draft, e);
 	close_change(c);
@@ -182,7 +183,9 @@ warn_of_use(struct service *svc)
 		    file, strerror(errno), svc->label);
 }
 
-/* Of all, or of those of ssl_cert and ssl_upstream_cert that have expired. */
+/* Warns of certificates that expire soon or have expired. Without `all` only of
+ * expired ones, and of those only the ones of ssl_cert and
+ * ssl_upstream_cert. */
 static void
 warn_of_ends(struct service *svc, bool all)
 {
@@ -244,6 +247,8 @@ schedule_refresh(struct service *svc, uint64_t watch_ms)
 		(void)timer_start(svc->pen->loop, &s->refresh, ms);
 }
 
+/* Reads changed TLS files again, of at most `most` names; rest_ms is when to go
+ * on. */
 static void
 tls_config_refresh_some(struct service *svc, unsigned most)
 {

@@ -79,7 +79,8 @@ emit_cuts(
 		    facts->cut, path, facts->first_cut);
 }
 
-/* Of an address that is cut another one may be left. */
+/* Warns of a file whose last line has no newline. It may be cut in the middle
+ * of an address, and the rest may be another valid address. */
 static void
 emit_no_end(
     const struct call *c, const char *path, const struct acl_file_facts *facts)
@@ -133,8 +134,9 @@ access_add_file(struct call *c, struct acl *l, enum acl_verb verb,
 	return rc < 0 ? -1 : 0;
 }
 
-/* What follows the list: [permit|deny] file PATH, or an entry. A list that is
- * built anew shares what it has in common with the one in force. */
+/* Adds what the words after the list name: [permit|deny] file PATH, or an
+ * entry. A list that is built again shares entries with the running one, as far
+ * as both are the same. */
 static int
 access_add(
     struct call *c, const struct acl_ref *list, struct acl *l, struct error *e)

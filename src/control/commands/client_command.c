@@ -78,7 +78,7 @@ run_recent(struct call *c, struct error *e)
 /* ---- one of them ---- */
 
 static int
-unknown(const struct peer *who, struct error *e)
+refuse_unknown(const struct peer *who, struct error *e)
 {
 	char text[PEER_TEXT_MAX];
 
@@ -100,7 +100,7 @@ emit_one(struct call *c, const struct peer *who, struct error *e)
 	client = sticky_find(clients, who, &hint, now,
 	    pool_options(c->service->pool)->tracking_ms);
 	if (client == NULL)
-		return unknown(who, e);
+		return refuse_unknown(who, e);
 	away = sticky_away(clients, hint);
 	fields_begin(&f, c->reply, FIELDS_LINES);
 	fields_text(&f, "client", peer_format_host(who, text));
@@ -140,7 +140,7 @@ client_change(struct call *c, const struct peer *who, struct error *e)
 	if (w->count == 2 && strcmp(w->word[1], "forget") == 0)
 		return sticky_remove(pool_sticky(c->service->pool), who)
 		    ? 0
-		    : unknown(who, e);
+		    : refuse_unknown(who, e);
 	if (w->count == 3 && strcmp(w->word[1], "move") == 0)
 		return client_move(c, who, e);
 	return error_set(e, "expects %s", c->row->args);

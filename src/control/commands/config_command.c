@@ -43,7 +43,8 @@ include_file(struct call *c, const char *path, struct error *e)
 	return rc;
 }
 
-/* What is not there is nothing; what must not be read would lose services. */
+/* A path that does not exist matches nothing; one that cannot be read is an
+ * error, since services would be lost. */
 static int
 on_glob_error(const char *path, int error)
 {
@@ -125,7 +126,7 @@ emit_line(struct reply *r, const char *mark, const char *line)
 	reply_line(&r->out, line);
 }
 
-/* As a command that can be given anywhere. */
+/* Emits a line as a command that is valid outside of a section. */
 static void
 emit_prefixed(struct reply *r, const char *mark, const struct config_key *k,
     const char *words, size_t n)
@@ -143,8 +144,9 @@ emit_prefixed(struct reply *r, const char *mark, const struct config_key *k,
 	buffer_fini(&line);
 }
 
-/* What one has otherwise than the other: all entries of an access list, as the
- * first that fits counts; but not what empties both lists first. */
+/* Emits the lines of `of` that differ from those of `other`. Of an access list
+ * that is all entries, since the first one that matches is used; the line that
+ * empties the list is left out if both have it. */
 static void
 emit_differences(struct reply *r, const struct config_lines *l,
     enum config_of of, enum config_of other)
@@ -199,8 +201,8 @@ is_text(const struct call *c)
 	return c->words->count > 0 && strcmp(c->words->word[0], "-") == 0;
 }
 
-/* What the file makes of the configuration: pen's own, or another one, whose
- * errors may quote it. */
+/* A draft of the file: pen's own, or another one. Errors of another file may
+ * quote it. */
 static struct plan *
 draft_to_compare(struct call *c, struct error *e)
 {

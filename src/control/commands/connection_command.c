@@ -49,7 +49,7 @@ serving(struct call *c, struct error *e)
 /* ---- where clients come in ---- */
 
 static int
-answer_listen(struct call *c)
+report_listen(struct call *c)
 {
 	struct fields f;
 
@@ -133,7 +133,7 @@ run_listen(struct call *c, struct error *e)
 	if (c->words->count == 0)
 		return service_must_be_named(c->service, "listen", e) < 0
 		    ? -1
-		    : answer_listen(c);
+		    : report_listen(c);
 	if (c->words->count > 1)
 		return error_set(e, "expects %s", c->row->args);
 	if (now != NULL && text_equal(now->listen_text, text))
@@ -154,12 +154,12 @@ run_listen(struct call *c, struct error *e)
 	}
 	listen_list_fini(&c->plan->listen);
 	c->plan->listen = list;
-	return set_default_port(c->plan, e) == 0 ? answer_listen(c) : -1;
+	return set_default_port(c->plan, e) == 0 ? report_listen(c) : -1;
 }
 
 /* ---- connections ---- */
 
-/* What a client that talks TLS has shown of itself. */
+/* Emits what is known of a client's TLS. */
 static void
 connection_emit_tls(struct fields *f, const struct stream *s)
 {

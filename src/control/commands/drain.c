@@ -121,6 +121,8 @@ refuse_late(const struct drain *d, struct error *e)
 	    d->ms);
 }
 
+/* One step of the wait: whether the servers have no connections left, are up
+ * again, or the time is over. Reports now and then how many are left. */
 static enum wait_result
 drain_go_on(struct wait *w, struct buffer *out, struct error *e)
 {

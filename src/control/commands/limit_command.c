@@ -78,7 +78,7 @@ limit_emit_source(struct reply *r, const struct source *s, uint64_t now)
 	fields_end(&f);
 }
 
-/* All have been seen: those that have most are printed. */
+/* Prints those that have most, when all sources have been visited. */
 static bool
 more_top(struct reply *r, struct service *svc)
 {

@@ -139,7 +139,7 @@ run_help(struct call *c, struct error *e)
 	return 0;
 }
 
-/* What HAProxy shows under these words. */
+/* The report that HAProxy has under these words. */
 static const char *
 find_shown(const char *word)
 {
@@ -198,7 +198,8 @@ run_statistics(struct call *c, struct error *e)
 	return 0;
 }
 
-/* Not what is there now, nor what is known of clients. */
+/* clear counters: sets counters to zero; not what is open now, nor the client
+ * table. */
 static int
 run_clear(struct call *c, struct error *e)
 {
@@ -217,8 +218,8 @@ run_clear(struct call *c, struct error *e)
 	return 0;
 }
 
-/* As classic Pen does, it also writes the file of -w, for callers above the
- * level read; the reply comes even if that fails. */
+/* Writes the page of -w, as classic Pen does with this command; for callers
+ * above the level read. The reply comes even if that fails. */
 static void
 write_page(struct pen *p)
 {

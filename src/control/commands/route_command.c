@@ -139,7 +139,7 @@ route_tell(
 	fields_number(f, "clients", force != NULL ? *force->clients : 0);
 }
 
-/* As the commands that set them. */
+/* Prints the routes as the commands that set them. */
 static int
 route_answer(struct call *c)
 {

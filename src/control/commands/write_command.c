@@ -58,7 +58,7 @@ write_refuse(
 	    root != NULL ? root : "", user != NULL || root != NULL ? ")" : "");
 }
 
-/* What is there now, if that is a file. */
+/* Reads the present file; *there is whether it is a regular file. */
 static int
 read_old(const char *path, bool *there, struct buffer *old, struct error *e)
 {
@@ -108,7 +108,7 @@ mode_of_new(const struct call *c)
 }
 
 static int
-save(struct call *c, const struct wanted *w, struct buffer *old,
+save_file(struct call *c, const struct wanted *w, struct buffer *old,
     struct buffer *new, struct error *e)
 {
 	struct error why;
@@ -137,7 +137,7 @@ run_write(struct call *c, struct error *e)
 		return -1;
 	buffer_init(&old);
 	buffer_init(&new);
-	rc = save(c, &w, &old, &new, e);
+	rc = save_file(c, &w, &old, &new, e);
 	buffer_fini(&old);
 	buffer_fini(&new);
 	return rc;

@@ -51,7 +51,8 @@ copy_value(struct copying *c, const char *value, size_t n)
 		copy(c, "\"", 1);
 }
 
-/* What is behind "-" stands in the word: without quotes it has no blanks. */
+/* Handles the text after "-" in ${NAME-TEXT}, the default of a variable. It is
+ * a part of its word: without quotes it has no blanks. */
 static int
 copy_default(
     struct copying *c, const char *name, const char *text, struct error *e)

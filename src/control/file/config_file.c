@@ -61,8 +61,9 @@ begins_section(const char *line)
 		strncmp(line, DEFAULTS_NAME, n) == 0);
 }
 
-/* After an error, lines are read to find more errors: those of a section that
- * could not begin are not of the one before. */
+/* Keeps an error, so that the rest of the file can be searched for more. If a
+ * section could not begin, its lines are skipped: they are not of the section
+ * before it. */
 static int
 refuse_line(struct reading *r, const char *line, struct error *e)
 {
@@ -80,7 +81,7 @@ refuse_line(struct reading *r, const char *line, struct error *e)
 	return 0;
 }
 
-/* With the values of variables. */
+/* Carries out a line, after its variables were replaced by their values. */
 static int
 run_words(struct call *c, const char *line, struct error *e)
 {
@@ -170,8 +171,8 @@ warn_of_lines(const char *path, const char *text)
 	}
 }
 
-/* All of it, as a string. Only before clients are served may it wait for
- * more. */
+/* Reads the whole file as a string. It may wait for more bytes (of a pipe) only
+ * before clients are served. */
 static int
 read_text(const char *path, bool wait, struct buffer *text, struct error *e)
 {
@@ -184,7 +185,8 @@ read_text(const char *path, bool wait, struct buffer *text, struct error *e)
 					       : error_set(e, "out of memory");
 }
 
-/* Those of a worker are its leader's, which may have changed since then. */
+/* Reads a file. A worker gets the bytes that its leader has read: the file
+ * itself may have changed since then. */
 static int
 read_file(
     struct call *c, const char *path, struct buffer *text, struct error *e)

@@ -102,8 +102,9 @@ note(const struct call *c)
 		add_item(m, c, k);
 }
 
-/* What the text gives with the command line `given`: to a start, or a
- * reload. */
+/* Reads the text as a start would (or a reload, depending on `given`, the plan
+ * of the command line), and adds the resulting lines of each key as those of
+ * `of`. */
 static int
 read_file(struct merge *m, enum config_of of, struct pen *p,
     const struct plan *given, const char *text, struct error *e)

@@ -69,6 +69,7 @@ is_key(const struct hash_table_link *link, const void *like)
 	    strcmp(k->service, x->service) == 0;
 }
 
+/* The key of that name and service, added if it is new. NULL without memory. */
 static struct config_key *
 find_or_add(struct config_lines *l, const struct config_key *like)
 {

@@ -75,7 +75,8 @@ struct config_key *config_lines_like(struct config_lines *l,
     const struct config_key *k, struct config_key *section);
 /* Whether it is of a section "defaults", which is no service. */
 bool config_lines_is_base(const struct config_key *k);
-/* Its lines, or the default where the plan has the service; NULL: none. */
+/* The lines of the key in plan `of`; without lines of its own, those of its
+ * default, if that plan has the service. NULL: none. */
 const char *config_lines_of(const struct config_key *k, enum config_of of);
 /* Whether the first of its lines undoes what was set before: "no acl 1". */
 bool config_lines_undo(const struct config_key *k, const char *lines);

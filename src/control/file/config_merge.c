@@ -27,7 +27,7 @@ differs(const struct merge *m, const struct config_key *k)
 	    (m->alone && !same(k, CONFIG_RUNNING, CONFIG_ALONE));
 }
 
-/* Of a service that is gone. */
+/* Whether the key belongs to a service that the running plan no longer has. */
 static bool
 is_gone(const struct merge *m, const struct config_key *k)
 {
@@ -35,7 +35,7 @@ is_gone(const struct merge *m, const struct config_key *k)
 	    k->section != m->keys.key[0]->section && !config_lines_is_base(k);
 }
 
-/* By the command line, and not to the default. */
+/* Whether the command line sets the key, and not to its default. */
 static bool
 is_given(const struct config_key *k)
 {
@@ -92,8 +92,9 @@ find_tail(struct merge *m, struct config_key *k)
 	return &m->tail;
 }
 
-/* After the line of item `number`, if that comes after what sets the key
- * elsewhere and leaves its section open; else at the end of the file. */
+/* The place of a new line: after the line of item `number`, if that comes after
+ * the items that set the key elsewhere, and the section of the key is open
+ * there; else at the end of the file. */
 static struct buffer *
 find_place(struct merge *m, struct config_key *k, uint32_t number)
 {
@@ -140,9 +141,10 @@ keeps_more(const char *given, const char *want)
 	return false;
 }
 
-/* What the file needs, after what undoes the rest if it is set before, also by
- * "defaults";
- * `undone`: the file has that line. */
+/* Writes the lines that the file needs for a key, so that reading it gives the
+ * running value. In front of them goes what undoes an earlier value, if the key
+ * is also set elsewhere: by another item, by "defaults", or by the command
+ * line. `undone`: the file has the undoing line already. */
 static void
 print_wanted(const struct config_key *k, bool undone, struct buffer *out)
 {
@@ -259,7 +261,7 @@ edit_key(struct merge *m, struct config_key *k)
 
 /* ---- the file ---- */
 
-/* By service, then in the order of the table. */
+/* Sorts keys by service, then in the order of the table. */
 static int
 compare_keys(const void *a, const void *b)
 {
@@ -273,7 +275,8 @@ compare_keys(const void *a, const void *b)
 	return (i > k) - (i < k);
 }
 
-/* Those of services that are gone go. */
+/* Marks the items of removed services as replaced. Then notes which services
+ * have another port, and from which server number on the numbers have moved. */
 static void
 edit_items(struct merge *m)
 {
@@ -314,7 +317,7 @@ inherit_at_end(struct merge *m)
 }
 
 static void
-edit(struct merge *m)
+edit_keys(struct merge *m)
 {
 	struct config_key *k;
 	uint32_t i;
@@ -344,6 +347,8 @@ edit(struct merge *m)
 
 /* ---- all of it ---- */
 
+/* Makes the new text of the file, and reads it back: it must give the running
+ * plan. */
 static int
 merge_file(struct merge *m, struct pen *p, struct error *e)
 {
@@ -352,7 +357,7 @@ merge_file(struct merge *m, struct pen *p, struct error *e)
 
 	if (config_read(m, p, m->text, e) < 0)
 		return -1;
-	edit(m);
+	edit_keys(m);
 	config_print(m);
 	if (m->failed || buffer_append(m->out, "", 1) < 0)
 		return error_set(e, "out of memory");

@@ -37,7 +37,7 @@ config_is_server(const struct config_key *k)
 	return strcmp(k->row->name, "server") == 0;
 }
 
-/* Of a service that no item was of yet. */
+/* Whether the key belongs to a service of which no item has been seen yet. */
 bool config_is_new_section(const struct merge *m, const struct config_key *k);
 /* A service begins in the file, with what "defaults" has set: as if its section
  * included that. Nothing of it is in the section of the service. */

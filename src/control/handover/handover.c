@@ -24,7 +24,7 @@ handover_put(unsigned char *to, uint64_t value, unsigned n)
 }
 
 static uint64_t
-get(const unsigned char *from, unsigned n)
+get_big_endian(const unsigned char *from, unsigned n)
 {
 	uint64_t value = 0;
 
@@ -110,7 +110,9 @@ handover_close(struct handover_writer *w)
 	front = (unsigned char *)w->out->data + w->out->start + w->record;
 	handover_put(front, n, 4);
 	handover_put(front + CHECK_AT,
-	    check_of((unsigned)get(front + TYPE_AT, 2), front + FRONT, n), 8);
+	    check_of(
+		(unsigned)get_big_endian(front + TYPE_AT, 2), front + FRONT, n),
+	    8);
 }
 
 /* ---- reading ---- */
@@ -160,7 +162,8 @@ handover_read_header(struct handover_reader *r)
 		return r->begun;
 	if (memcmp(bytes_of(r), magic, sizeof(magic)) != 0)
 		r->error = "not the state of a pen process";
-	else if (get(bytes_of(r) + sizeof(magic), 4) != HANDOVER_VERSION)
+	else if (get_big_endian(bytes_of(r) + sizeof(magic), 4) !=
+	    HANDOVER_VERSION)
 		r->error = "a version that this process does not know";
 	else
 		r->begun = true;
@@ -194,7 +197,7 @@ handover_next(struct handover_reader *r, struct handover_record *record)
 	if (buffer_length(&r->in) < FRONT)
 		return false;
 	front = bytes_of(r);
-	n = (size_t)get(front, 4);
+	n = (size_t)get_big_endian(front, 4);
 	if (n > HANDOVER_PAYLOAD_MAX) {
 		r->error = "a record that is too long";
 		return false;
@@ -202,8 +205,9 @@ handover_next(struct handover_reader *r, struct handover_record *record)
 	if (buffer_length(&r->in) < FRONT + n)
 		return false;
 	*record = (struct handover_record){ .at = front + FRONT, .left = n };
-	record->type = (unsigned)get(front + TYPE_AT, 2);
-	if (get(front + CHECK_AT, 8) != check_of(record->type, record->at, n)) {
+	record->type = (unsigned)get_big_endian(front + TYPE_AT, 2);
+	if (get_big_endian(front + CHECK_AT, 8) !=
+	    check_of(record->type, record->at, n)) {
 		r->error = "a record that is damaged";
 		return false;
 	}
@@ -232,7 +236,7 @@ handover_get_number(struct handover_record *r, unsigned n)
 	unsigned char bytes[8] = { 0 };
 
 	handover_get(r, bytes, n);
-	return get(bytes, n);
+	return get_big_endian(bytes, n);
 }
 
 void

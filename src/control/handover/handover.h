@@ -94,7 +94,7 @@ struct handover_record {
 };
 
 void handover_reader_init(struct handover_reader *r);
-/* For bytes without the header. */
+/* Begins with bytes that have no header. */
 void handover_reader_go_on(struct handover_reader *r);
 void handover_reader_fini(struct handover_reader *r);
 /* More bytes have come. Returns 0, or -1 without memory: then it is over, with
@@ -103,7 +103,7 @@ int handover_feed(struct handover_reader *r, const void *bytes, size_t n);
 /* Returns whether there is another record, which is not END. */
 bool handover_next(struct handover_reader *r, struct handover_record *record);
 
-/* What is missing reads as zero, and makes the record bad. */
+/* Reads `n` bytes. Missing ones are zero, and make the record bad. */
 void handover_get(struct handover_record *r, void *bytes, size_t n);
 uint64_t handover_get_number(struct handover_record *r, unsigned n);
 /* A zero inside is bad, too. */

@@ -57,7 +57,8 @@ find_server(
 
 /* ---- a server as bytes ---- */
 
-/* From one time to a later one in ms, but 1 at least; 0 if there is none. */
+/* The time from one moment to a later one in ms, at least 1; 0 if there was
+ * none. */
 static uint64_t
 since(uint64_t from, uint64_t now)
 {
@@ -332,9 +333,9 @@ handover_servers_read(struct handover_state_reader *reader,
 	l->server_count += s->here != NULL && !s->removed;
 }
 
-/* So that it is written, and stays when something else of it changes. The plan
- * is the one in force, here and in that of the process; no draft can share it
- * before clients are served. */
+/* Puts a server's mark, drain or maint, into the plan, so that `write` saves it
+ * and a later change of the server keeps it. It is changed in the running plan
+ * itself: no draft shares that before clients are served. */
 static void
 note_mark(struct service *svc, const struct server *s)
 {

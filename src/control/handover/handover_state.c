@@ -59,8 +59,8 @@ has_part(const struct service *svc, unsigned part)
 	    frontend_stats(svc->frontend)->flows.now > 0;
 }
 
-/* One that is being removed keeps its clients here, and may be freed at any
- * time. */
+/* The next service with such a part. One that is being removed keeps its
+ * clients here, and may be freed at any time. */
 static const struct service *
 next_service(const struct service *svc, unsigned part)
 {
@@ -125,8 +125,9 @@ admin_of(const struct handover_state_writer *l, const struct server *s)
 	    : s->admin;
 }
 
-/* With direct server return; none is zeros. And why it is down, which its state
- * hides; and the responses of one that talks HTTP. */
+/* Writes the end of a server's record: its MAC with direct server return, or
+ * zeros; why it is down, if its state hides that; and the responses of one that
+ * talks HTTP. */
 static void
 write_rest(const struct handover_state_writer *l, struct handover_writer *w,
     const struct server *s)
@@ -151,7 +152,8 @@ write_rest(const struct handover_state_writer *l, struct handover_writer *w,
 		handover_servers_put_http(w, s->counters->http);
 }
 
-/* One that was removed may have flows. */
+/* Writes a server. With direct server return also one that was removed, as it
+ * may have flows. */
 static void
 write_server(const struct handover_state_writer *l, struct handover_writer *w,
     const struct server *s)
@@ -263,7 +265,8 @@ write_client(struct handover_state_writer *l, struct handover_writer *w,
 	handover_add_number(w, c->received, 8);
 }
 
-/* One that a peer has reported is not passed on to peers. */
+/* Whether a client is written: to peers only proven ones, and none that a peer
+ * has reported. */
 static bool
 is_wanted(
     const struct handover_state_writer *l, const struct sticky_client *c)
@@ -447,8 +450,8 @@ handover_state_is_named(const struct handover_state_writer *l)
 	return l->part != PART_SERVERS;
 }
 
-/* What stands before the first record, and, where all is written once more,
- * that those before it are void. */
+/* Writes the header before the first record. If all is written once more, a
+ * record states that the earlier ones are void. */
 static void
 write_begin(struct handover_state_writer *l, struct handover_writer *w)
 {

@@ -56,8 +56,8 @@ struct handover_state_writer {
 
 void handover_state_writer_init(
     struct handover_state_writer *l, const struct pen *p);
-/* Only what a worker has that its leader has not: the client table and the
- * flows. They go between those of the leader. */
+/* Writes only what a worker has and its leader lacks: the client table and the
+ * flows. They are put between the records of the leader. */
 void handover_state_writer_init_worker(
     struct handover_state_writer *l, const struct pen *p);
 /* Appends a piece of the state, all but the flows, to `out`. Returns 1 if there
@@ -70,8 +70,8 @@ int handover_state_write(struct handover_state_writer *l, struct buffer *out);
 int handover_state_write_flows(
     struct handover_state_writer *l, struct buffer *out);
 
-/* To a peer: begins again, after the servers, or the list of services, have
- * changed; with the clients if `clients` is set or they were not complete. */
+/* To a peer: writes servers once more, after they or the list of services have
+ * changed; and clients, too, if `clients` is set or they were not complete. */
 void handover_state_write_again(struct handover_state_writer *l, bool clients);
 /* Flows of direct server return, once more: they expire there. */
 void handover_state_write_flows_again(struct handover_state_writer *l);
@@ -123,7 +123,7 @@ void handover_state_reader_init_workers(
 /* Takes the contents of the record; an invalid or unknown one is skipped. */
 void handover_state_read(
     struct handover_state_reader *l, struct handover_record *record);
-/* All but the flows has been read: makes use of it. */
+/* Puts into force what was read: all but the flows. */
 void handover_state_settle(struct handover_state_reader *l);
 /* Frees. */
 void handover_state_reader_fini(struct handover_state_reader *l);

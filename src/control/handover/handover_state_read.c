@@ -143,8 +143,8 @@ compare_seen(const void *a, const void *b)
 	return x->seen < y->seen ? -1 : x->seen > y->seen;
 }
 
-/* In the order in which they were seen: the order of removal follows from
- * that. */
+/* Restores the clients in the order in which they were seen, as those that were
+ * seen first are removed first. */
 static void
 restore_clients(struct handover_state_service *l)
 {
@@ -284,7 +284,8 @@ find_service(struct handover_state_reader *l, const char *name)
 	return NULL;
 }
 
-/* What follows is of no service here if the name is not right. */
+/* Begins the records of a service. If no service here has its name, the records
+ * that follow are skipped. */
 static void
 read_service(struct handover_state_reader *l, struct handover_record *r)
 {
@@ -340,6 +341,7 @@ handover_state_reader_init_workers(
 		l->services[i].of_workers = true;
 }
 
+/* Reads a record of the service that the last service record has begun. */
 static void
 read_part(struct handover_state_reader *reader, struct handover_record *record)
 {

@@ -80,7 +80,8 @@ command_find(const struct command_group *all, const char *name)
 	return NULL;
 }
 
-/* With either of the characters that join words. */
+/* Whether the name is that of the row's option, in which "_" may stand for
+ * "-". */
 static bool
 is_option_name(const struct command *row, const char *name)
 {
@@ -112,7 +113,7 @@ static const char *const server_verbs[] = {
 	[SERVER_DISABLED] = "server N maint",
 };
 
-/* What other programs call it, and what other letters are near to. */
+/* The command that other programs call by this name; NULL: none. */
 static const char *
 find_habit(const char *name)
 {
@@ -235,7 +236,8 @@ is_local(const struct command *row, int arguments, bool no)
 
 /* ---- carrying out ---- */
 
-/* What runs has nothing to report of a service that is in a file only. */
+/* Whether the service is only in a file so far, so that the running process has
+ * nothing to report of it. */
 static bool
 is_draft_alone(const struct call *c)
 {

@@ -46,8 +46,8 @@ int command_unknown(
 int command_name_error(const struct command *row, bool no,
     const struct error *why, struct error *e);
 
-/* Its help and arguments, with the names that # stands for. Return `text`, or
- * the row's own. */
+/* The help and arguments of a row, with the names that # stands for. Return
+ * `text`, or the row's own. */
 const char *command_help(
     const struct command *row, char text[COMMAND_TEXT_MAX]);
 const char *command_args(
@@ -59,18 +59,19 @@ const char *command_args(
 int command_parse(const struct command_group *all, char *line,
     const struct command **row, struct words *arguments, bool *no, char **rest,
     struct error *e);
-/* Of "service NAME COMMAND ..", COMMAND becomes the row. Returns NAME, which is
- * in the line, or NULL: it was not that. */
+/* Takes "service NAME" off "service NAME COMMAND ..": COMMAND becomes the row.
+ * Returns NAME, which is in the line; NULL: it was no such command. */
 const char *command_take_service(const struct command_group *all,
     const struct command **row, struct words *arguments, bool *no);
 /* Carries out c->row. Returns 0, or -1 with a short message. */
 int command_run(struct call *c, struct error *e);
-/* All commands of one line on c->plan, of c->draft, right away: c->row, words
- * and no are its own. For lines of files and -O. Returns 0, or -1 with a full
+/* Carries out all commands of one line of a file or -O, on c->plan of c->draft,
+ * at once; c->row, words and no are used for that. Returns 0, or -1 with a full
  * message. */
 int command_run_line(struct call *c, const char *line, struct error *e);
 
-/* What follows is for this service; one in force is not the blank one. */
+/* Makes the service that of the following commands; a running one is not the
+ * blank one. */
 void call_set_service(struct call *c, struct service *svc);
 /* Returns 0, or -1 with a short message: that pen is not running yet. */
 int call_needs_serving(const struct call *c, struct error *e);

@@ -104,7 +104,8 @@ defaults_note_first(const struct call *c)
 	    : 0;
 }
 
-/* One that has only settings of the process there lacks nothing. */
+/* Warns that the service default, which comes before all sections, has no part
+ * in "defaults"; not if only the process has settings there. */
 static void
 warn_first(const struct call *c)
 {

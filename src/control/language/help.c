@@ -137,7 +137,7 @@ row_of_option(const struct command_group *all, const char *option)
 	return row;
 }
 
-/* With the names of all groups but the last. */
+/* Writes the names of all groups but the last. */
 static const char *
 group_names(const char *before, const struct command_group *all,
     char text[COMMAND_TEXT_MAX])
@@ -247,7 +247,7 @@ help_print(const struct command_group *all, const char *group)
 	return rc;
 }
 
-/* Those that it was built without have no version. */
+/* Prints the version of a library, unless pen was built without it. */
 static void
 print_library(const char *name, const char *version)
 {

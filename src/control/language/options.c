@@ -104,8 +104,7 @@ nearest_option(const struct options *o, const char *name)
 	return n.best;
 }
 
-/* What lists the options that one of this name could be: those of a group that
- * is called so. */
+/* The group of options of which an unknown option has the name. */
 static const char *
 options_group_of(const struct options *o, const char *name)
 {
@@ -201,8 +200,8 @@ options_print(
 	return OPTIONS_DONE;
 }
 
-/* As GNU programs do, getopt moves options that come after operands before
- * them, up to a "--". */
+/* Reads the options. getopt moves options that come after operands before them,
+ * up to a "--", as in GNU programs. */
 static enum options_result
 options_read_options(struct options *o, int argc, char **argv, struct error *e)
 {

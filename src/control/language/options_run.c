@@ -82,8 +82,8 @@ refuse_given(struct pen *p, const struct given *g, const struct error *e)
 	return 0;
 }
 
-/* What a command answers is for the control socket; here, silence is
- * success. */
+/* Carries out an option; the reply of its command is dropped, as only a control
+ * socket has replies. */
 static int
 run_given(
     struct pen *p, struct plan *plan, const struct given *g, struct error *e)
@@ -219,8 +219,8 @@ refuse_word(const struct options *o, const char *word, struct error *e)
 	    why.text, strcmp(word, "stop") == 0 ? "shutdown" : word);
 }
 
-/* If the first one is a path, it may belong to a health
- * check that was written without quotes. */
+/* Explains operands that cannot be right: if the first one is a path, it may
+ * belong to a health check that was written without quotes. */
 static int
 explain_operands(const struct options *o, char **operands, struct error *e)
 {

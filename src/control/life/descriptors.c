@@ -59,8 +59,8 @@ descriptors_needed(const struct plan *plan)
 	return count_service(plan) + (size_t)plan->config->idlers;
 }
 
-/* What the process has open without any client; its control sockets beside the
- * first service. */
+/* How many descriptors the process has open without any client, also those of
+ * control sockets after the first. */
 static size_t
 count_own(const struct process_plan *process, const struct plan *plan)
 {

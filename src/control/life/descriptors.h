@@ -25,8 +25,8 @@ struct descriptors {
  * get what they leave; 0 at the start. */
 struct descriptors descriptors_share(size_t limit,
     const struct process_plan *process, const struct plan *plan, size_t kept);
-/* What the service of the plan needs besides sessions, without what the process
- * needs. */
+/* How many descriptors the service needs besides those of sessions and of the
+ * process. */
 size_t descriptors_needed(const struct plan *plan);
 /* Sets how many kernel pipes, sessions and pre-opened connections `o` has: as
  * many as the plan wants, or fewer if the limit does not permit that, which is

@@ -45,7 +45,8 @@ absolute(const char *path)
 	return whole;
 }
 
-/* As execvp(3) finds it: an empty directory is the working directory. */
+/* Finds the program as execvp(3) does: an empty directory of PATH is the
+ * working directory. */
 static char *
 executable_search(const char *name)
 {

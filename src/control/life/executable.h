@@ -21,8 +21,8 @@ struct executable {
 void executable_note(struct executable *x, int argc, char *const *argv);
 void executable_fini(struct executable *x);
 
-/* In a child that does not execute it: the name of the process, at most 15
- * bytes, in place of its arguments, too. */
+/* Sets the name of a child process that executes no program, at most 15 bytes,
+ * also in place of its arguments. */
 void executable_rename(struct executable *x, const char *name);
 
 /* Whether the parent of this process is still one of runit, s6, daemontools or

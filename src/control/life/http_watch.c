@@ -71,7 +71,8 @@ take_mark(struct http_window *w, const struct server *s, unsigned next)
 	w->begun = true;
 }
 
-/* What memory has no room for is missing. */
+/* Samples the servers of a service; those that memory has no room for are left
+ * out. */
 static void
 sample_service(const struct http_watch *w, const struct service *svc)
 {
@@ -128,7 +129,7 @@ struct observation {
 	unsigned up, failing;
 };
 
-/* In the period so far. */
+/* The errors of the period so far. */
 static uint32_t
 period_errors(const struct http_window *w, const struct server *s)
 {
@@ -181,8 +182,8 @@ take_out(
 	pool_observed(s, reason, now);
 }
 
-/* One whose time is over begins anew: it is not taken out for the errors that
- * it was out for. */
+/* Begins anew to count errors of a server that gets clients again, so that it
+ * is not taken out for those that it was out for. */
 static void
 reset_returned(const struct service *svc)
 {
@@ -252,7 +253,8 @@ observe_service(const struct service *svc, uint64_t now)
 
 /* ---- again and again ---- */
 
-/* With no service left that is watched no more samples are taken. */
+/* Takes the next sample; the timer stops when no service is watched any
+ * more. */
 static void
 http_watch_on_time(struct timer *t)
 {
@@ -317,7 +319,7 @@ run(struct http_watch *w)
 	w->runs = timer_start(w->pen->loop, &w->timer, OBSERVE_MS) == 0;
 }
 
-/* What it has taken out gets clients again. */
+/* Gives the servers that were taken out clients again. */
 static void
 end_observation(const struct service *svc)
 {
@@ -328,7 +330,8 @@ end_observation(const struct service *svc)
 		    pool_slot(svc->pool, i), "no longer observed");
 }
 
-/* Without memory there are no samples. */
+/* Begins or ends the watch of a service, as `wanted` sets it. Without memory
+ * there are no samples. */
 void
 http_watch_follow(struct service *svc, const struct plan *wanted)
 {

@@ -16,7 +16,7 @@ struct service;
 
 /* The service has the settings of that plan from now on. */
 void http_watch_follow(struct service *svc, const struct plan *wanted);
-/* What was counted so far is not of the last minute. */
+/* Begins anew: what was counted so far is not of the last minute. */
 void http_watch_restart(struct pen *p);
 void http_watch_free(struct http_watch *w); /* NULL is fine */
 /* The service ends. */

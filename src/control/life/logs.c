@@ -30,17 +30,17 @@ logs_each(
 static void
 logs_reopen_one(const struct log_sink *l, void *arg)
 {
-	const bool *tell = arg;
+	const bool *logs = arg;
 	struct error e;
 
-	if (sink_reopen(l->sink, &e) < 0 && *tell)
+	if (sink_reopen(l->sink, &e) < 0 && *logs)
 		log_error("%s not reopened error=\"%s\"", l->what, e.text);
 }
 
 void
-logs_reopen(struct pen *p, bool tell)
+logs_reopen(struct pen *p, bool logs)
 {
-	logs_each(p, logs_reopen_one, &tell);
+	logs_each(p, logs_reopen_one, &logs);
 }
 
 static void

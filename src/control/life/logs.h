@@ -9,8 +9,8 @@
 struct pen;
 
 /* Opens their files again; those that cannot be opened stay as they are, and
- * with `tell` the log of pen reports them. */
-void logs_reopen(struct pen *p, bool tell);
+ * with `logs` the log of pen reports them. */
+void logs_reopen(struct pen *p, bool logs);
 /* The same of those that were moved away since. */
 void logs_follow(struct pen *p);
 /* Makes the user the owner of files that are pen's alone. */

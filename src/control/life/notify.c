@@ -123,7 +123,7 @@ notify_send(struct notify *n, const char *fmt, ...)
 	n->is_full = !notify_send_message(n, message, n->is_full ? 0 : WAIT_MS);
 }
 
-/* Only a status that has changed is worth a message. */
+/* Sends the status if it has changed. */
 static void
 emit_status(struct notify *n)
 {
@@ -149,7 +149,8 @@ notify_start_timer(struct notify *n)
 	(void)timer_start(n->loop, &n->timer, ms > 0 ? ms : 1);
 }
 
-/* It comes from the loop, so that a loop that does not turn sends nothing. */
+/* Sends a sign of life. It is sent by the loop, so that a loop that does not
+ * turn sends nothing. */
 static void
 notify_on_time(struct timer *t)
 {

@@ -27,7 +27,7 @@ void predecessor_fini(struct predecessor *t);
  * memory. */
 struct link_past *predecessor_add_link(
     struct predecessor *t, const char *interface, const char *kind);
-/* What it had of the interface; NULL: nothing. */
+/* What the older process had open on the interface; NULL: nothing. */
 struct link_past *predecessor_link(
     const struct predecessor *t, const char *interface);
 static inline bool

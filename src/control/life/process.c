@@ -70,7 +70,7 @@ wait_for_child(int fd, pid_t child, struct error *e)
 	return -2;
 }
 
-/* What a new root may lack is opened before it is entered. */
+/* Opens what a new root may lack, before that is entered. */
 void
 process_stay_in_background(struct process *p)
 {
@@ -203,7 +203,8 @@ pid_file_busy(int fd, const char *path, struct error *e)
 	    text[0] != '\0' ? text : "?", path);
 }
 
-/* In a new root the path may name another file. */
+/* Whether the path still names the pid file: in a new root it may name another
+ * file. */
 static bool
 path_is_pid_file(const struct process *p, int flags)
 {
@@ -214,8 +215,8 @@ path_is_pid_file(const struct process *p, int flags)
 	    there.st_ino == ours.st_ino;
 }
 
-/* What is no regular file must not be removed in the end; a directory does not
- * open. */
+/* Refuses a pid file that is no regular file: it would be removed in the end. A
+ * directory cannot be opened anyway. */
 static int
 check_kind(int rc, const struct stat *st, struct error *e)
 {
@@ -366,8 +367,8 @@ set_groups(const struct passwd *pw)
 				   : setgroups(1, &pw->pw_gid);
 }
 
-/* From here on nothing of the old root is found. The time zone is read
- * before. */
+/* Enters the new root: nothing of the old one is found afterwards. The time
+ * zone is read before. */
 static int
 change_root(const char *path, struct error *e)
 {
@@ -416,8 +417,8 @@ process_drop_privileges(const struct process_options *o, struct error *e)
 	return o->user != NULL ? change_user(o->user, &pw, e) : 0;
 }
 
-/* Without the right to remove it (another user, a chroot), or if the path is a
- * symbolic link, it is emptied. */
+/* Removes the pid file; without the right to do that (another user, a chroot),
+ * or if the path is a symbolic link, empties it. */
 void
 process_fini(struct process *p)
 {

@@ -24,8 +24,8 @@ struct process {
 	char pid_file[PATH_MAX];
 };
 
-/* Also unblocks signals, which a parent may have blocked, and lets children be
- * waited for, which it may have ignored. */
+/* Initializes; also unblocks signals, which a parent may have blocked, and lets
+ * children be waited for, which it may have ignored. */
 void process_init(struct process *p);
 
 /* Goes on in a child. In the parent it returns the exit status 0..255 to end
@@ -75,9 +75,11 @@ int process_detach(struct process *p, struct error *e);
 void process_take_pid_file(struct process *p, int fd);
 /* Unlocks it, so that the other one can lock it. */
 void process_unlock_pid_file(struct process *p);
-/* It is ours: locks it and writes our id. What fails is logged. */
+/* Locks the pid file and writes the process id, as it is ours now. Errors are
+ * logged. */
 void process_claim_pid_file(struct process *p);
-/* It is the other one's: closes it, and does not remove it. */
+/* Leaves the pid file to the other process: closes it, and does not remove
+ * it. */
 void process_hand_over_pid_file(struct process *p);
 
 /* In a child: leaves the pid file, and the parent that waits for

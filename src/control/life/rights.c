@@ -86,7 +86,7 @@ rights_begin_change(struct error *e)
 	return error_set(e, "cannot keep capabilities: %s", strerror(errno));
 }
 
-/* What is inheritable alone gives no program anything: capabilities(7). */
+/* What is only inheritable gives programs nothing: capabilities(7). */
 int
 rights_end_change(bool transparent, struct error *e)
 {
@@ -118,7 +118,8 @@ rights_end_change(bool transparent, struct error *e)
 	return 0;
 }
 
-/* One that the process does not have, or may not inherit, is refused. */
+/* Lets programs that are executed have the rights, or not. A right that the
+ * process lacks, or may not pass on, is refused by the kernel. */
 void
 rights_hand_on(bool on)
 {

@@ -11,19 +11,19 @@
  * Nothing on systems that have none. Returns 0, or -1 with a full message. */
 int rights_drop(struct error *e);
 
-/* For good, of a process that is root: keeps those that reading its files,
- * binding, `write` and `transparent` need, all of them with `frames`. Nothing
- * for others, nor where there are none. Returns 0, or -1 with a full
- * message. */
+/* Reduces the rights of a process that is root, for good: keeps those that
+ * reading its files, binding, `write` and `transparent` need; with `frames` all
+ * of them. Has no effect for other users, nor where there are no capabilities.
+ * Returns 0, or -1 with a full message. */
 int rights_reduce(bool frames, struct error *e);
 
 /* The next change of user loses no capabilities. Returns 0, or -1 with a full
  * message. */
 int rights_begin_change(struct error *e);
-/* After it: gives up all but CAP_NET_BIND_SERVICE, for ports that a reload
- * adds, and with `transparent` the one that addresses of other hosts need
- * (net/sock_nonlocal.h). The program that takes over may have them, too, but
- * none that this one starts. Returns 0, or -1 with a full message. */
+/* After the change of user: gives up all but CAP_NET_BIND_SERVICE, for ports
+ * that a reload adds, and with `transparent` the one that addresses of other
+ * hosts need (net/sock_nonlocal.h). The program that takes over may get them,
+ * too, but no other program. Returns 0, or -1 with a full message. */
 int rights_end_change(bool transparent, struct error *e);
 /* While `on`, a program that is started gets what rights_end_change() has
  * left. */

@@ -13,14 +13,14 @@
 #include "base/error.h"
 #include "control/life/context.h"
 
-/* Of a plan in force, as a word of the environment, to be freed; NULL without
- * bounds, or with *failed set without memory. */
+/* The bounds of the running plan, as a word for the environment, to be freed.
+ * NULL without bounds, or with *failed set without memory. */
 char *sandbox_bounds_new(const struct pen *p, bool *failed);
 /* At the start: takes them from the environment into p->bounds, which stays
  * NULL if there are none. */
 void sandbox_bounds_take(struct pen *p);
-/* Before anything is opened: whether the plan is within them. Returns 0, or -1
- * with a full message. */
+/* Checks whether the plan is within the bounds, before anything is opened.
+ * Returns 0, or -1 with a full message. */
 int sandbox_bounds_check(struct pen *p, struct error *e);
 
 #endif

@@ -114,7 +114,8 @@ has_bits(unsigned arg, uint32_t mask, uint32_t value)
 		.datum_b = value };
 }
 
-/* Not those that type into a terminal (TIOCSTI, TIOCLINUX). */
+/* Permits ioctl(2), but for the requests that type into a terminal (TIOCSTI,
+ * TIOCLINUX). */
 static int
 add_ioctl(scmp_filter_ctx c)
 {

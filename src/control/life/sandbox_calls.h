@@ -17,8 +17,8 @@ enum {
 	SANDBOX_UNIX = 4
 };
 
-/* From here on other calls fail; with `tries` the kernel logs them, and nothing
- * fails. Returns 0, or -1 with a short message. */
+/* From now on other system calls fail; with `tries` nothing fails, and the
+ * kernel logs them. Returns 0, or -1 with a short message. */
 int sandbox_calls_enter(bool tries, unsigned needs, struct error *e);
 /* Writes the version of libseccomp; "" without it. */
 enum { SANDBOX_VERSION_MAX = 40 };

@@ -45,7 +45,8 @@ struct beneath {
 	int32_t fd;
 } __attribute__((packed));
 
-/* What this kernel distinguishes; 0: it has no Landlock, with errno. */
+/* The kinds of access that this kernel distinguishes; 0: it has no Landlock,
+ * with errno. */
 static uint64_t
 handled(void)
 {

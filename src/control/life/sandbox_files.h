@@ -13,8 +13,8 @@ int sandbox_files_new(void);
 /* A file, or a directory and all below it; one that is not there is left
  * out. */
 void sandbox_files_add(int rules, const char *path, enum sandbox_use use);
-/* From here on no other file can be opened; closes `rules`. Returns 0, or -1
- * with errno. */
+/* From now on this process can open no other file; closes `rules`. Returns 0,
+ * or -1 with errno. */
 int sandbox_files_enter(int rules);
 
 #endif

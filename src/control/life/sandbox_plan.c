@@ -39,7 +39,8 @@ struct notes {
 	bool *failed;	     /* to make it */
 };
 
-/* Without symbolic links; those of /proc are of this process. */
+/* Adds a line with the path, in which symbolic links are resolved; those of
+ * /proc would be of this process. */
 static void
 note_line(const struct notes *n, const char *kind, const char *path)
 {
@@ -56,8 +57,10 @@ note_line(const struct notes *n, const char *kind, const char *path)
 		*n->failed = true;
 }
 
+/* Notes a path that the process uses: in the log, in the sandbox's rules, in
+ * the list for an upgrade, as far as `n` has these. */
 static void
-note(const struct notes *n, const char *path, enum sandbox_use use)
+note_path(const struct notes *n, const char *path, enum sandbox_use use)
 {
 	if (n->logged)
 		log_info("sandbox: %s %s",
@@ -90,7 +93,7 @@ note_directory(const struct notes *n, const char *file, enum sandbox_use use)
 
 	if (!directory_of(file, path))
 		return;
-	note(n, strcmp(path, "/") != 0 || n->in_root ? path : file, use);
+	note_path(n, strcmp(path, "/") != 0 || n->in_root ? path : file, use);
 }
 
 /* The file, and the one that a symbolic link leads to now. */
@@ -113,7 +116,7 @@ note_links(const struct notes *n, const char *path)
 	struct stat st;
 	DIR *d = opendir(path);
 
-	note(n, path, SANDBOX_READ);
+	note_path(n, path, SANDBOX_READ);
 	while (d != NULL && (entry = readdir(d)) != NULL)
 		if (snprintf(file, sizeof(file), "%s/%s", path, entry->d_name) <
 			(int)sizeof(file) &&
@@ -151,7 +154,7 @@ note_socket(const struct notes *n, const struct addr *at)
 
 /* ---- what a plan has ---- */
 
-/* It may be no file at all: "auto", HOST:PORT. */
+/* Notes the file of a log, if it is a file and not "auto" or HOST:PORT. */
 static void
 note_log(const struct notes *n, const char *to)
 {
@@ -159,6 +162,7 @@ note_log(const struct notes *n, const char *to)
 		note_written(n, to);
 }
 
+/* Notes the files of a service; *names is set if it has a server by name. */
 static void
 note_service(const struct notes *n, const struct plan *p, bool *names)
 {
@@ -270,9 +274,9 @@ note_process(const struct notes *n)
 		for (k = 0; k < p->controls[i].at.count; k++)
 			note_socket(n, &p->controls[i].at.entry[k].at);
 	/* opened again for the log */
-	note(n, "/proc/self/fd/1", SANDBOX_WRITE);
-	note(n, "/proc/self/fd/2", SANDBOX_WRITE);
-	note(n, "/dev/null", SANDBOX_WRITE);
+	note_path(n, "/proc/self/fd/1", SANDBOX_WRITE);
+	note_path(n, "/proc/self/fd/2", SANDBOX_WRITE);
+	note_path(n, "/dev/null", SANDBOX_WRITE);
 }
 
 static void
@@ -281,19 +285,19 @@ note_system(const struct notes *n, bool names, bool frames)
 	const char *const *path;
 
 	for (path = read_by_all; *path != NULL; path++)
-		note(n, *path, SANDBOX_READ);
+		note_path(n, *path, SANDBOX_READ);
 	for (path = read_for_tls; *path != NULL; path++)
-		note(n, *path, SANDBOX_READ);
+		note_path(n, *path, SANDBOX_READ);
 	/* resolv.conf and hosts are replaced by others */
 	if (names) {
-		note(n, "/etc", SANDBOX_READ);
+		note_path(n, "/etc", SANDBOX_READ);
 		note_file(n, "/etc/resolv.conf", SANDBOX_READ);
 	} else {
-		note(n, "/etc/resolv.conf", SANDBOX_READ);
+		note_path(n, "/etc/resolv.conf", SANDBOX_READ);
 	}
 	if (frames) {
-		note(n, "/proc", SANDBOX_READ);
-		note(n, "/sys", SANDBOX_READ);
+		note_path(n, "/proc", SANDBOX_READ);
+		note_path(n, "/sys", SANDBOX_READ);
 	}
 }
 
@@ -342,7 +346,8 @@ sandbox_plan_has_unix(const struct plan *p)
 
 /* ---- programs ---- */
 
-/* Of a check. Returns 0, or -1 with errno ENOMEM. */
+/* Calls `fn` with the program of a check, if it has one. Returns 0, or -1 with
+ * errno ENOMEM. */
 static int
 check_program(const char *text, void (*fn)(void *arg, char *const *argv),
     void *arg)

@@ -90,8 +90,9 @@ cut_outranked(struct service *svc)
 		frontend_cut_sessions(svc->frontend);
 }
 
-/* What is taken over from another process was logged by that one; and of two
- * processes with a server, the one that serves runs the program. */
+/* Logs a change of a server's state and starts the program for it. A state
+ * taken over from another process was logged there; of a leader and its
+ * workers, the leader does both. */
 static void
 states_announce(
     struct service *svc, struct server *s, const struct server_change *c)

@@ -17,8 +17,10 @@ has_port(const struct v4_ports *v4, bool datagram, uint16_t port)
 	return v4->bits[datagram][port / 8] >> port % 8 & 1;
 }
 
+/* Whether the service has listeners for datagrams, or, without `datagram`, for
+ * connections. */
 static bool
-is_wanted(const struct plan *service, bool datagram)
+listens_for(const struct plan *service, bool datagram)
 {
 	const struct config *c = service->config;
 
@@ -38,7 +40,7 @@ note_ports(struct v4_ports *v4, const struct plan *service)
 		at = &service->listen.entry[i].at;
 		for (datagram = 0; datagram < 2; datagram++)
 			if (at->u.sa.sa_family == AF_INET &&
-			    is_wanted(service, datagram))
+			    listens_for(service, datagram))
 				v4->bits[datagram][addr_port(at) / 8] |=
 				    (unsigned char)(1u << addr_port(at) % 8);
 	}
@@ -73,6 +75,8 @@ is_taken(const struct pen *p, const struct addr *at, bool datagram)
 	return p->role.member == 0 && sock_v4_is_taken(addr_port(at), datagram);
 }
 
+/* Decides that for one address: it takes IPv4 unless another listener of the
+ * plan, or another program, has its port at an IPv4 address. */
 static void
 settle_one(const struct pen *p, const struct v4_ports *v4,
     const struct plan *service, unsigned number, struct frontend_address *a)
@@ -87,7 +91,7 @@ settle_one(const struct pen *p, const struct v4_ports *v4,
 		return;
 	}
 	for (datagram = 0; datagram < 2 && !a->v6_only; datagram++) {
-		if (!is_wanted(service, datagram))
+		if (!listens_for(service, datagram))
 			continue;
 		a->v6_only = has_port(v4, datagram, addr_port(&a->at));
 		if (!a->v6_only)
@@ -97,6 +101,8 @@ settle_one(const struct pen *p, const struct v4_ports *v4,
 	a->v6_settled = a->v6_only;
 }
 
+/* Decides for each listener of the service on all IPv6 addresses whether it
+ * takes IPv4, too. */
 static int
 settle_service(const struct pen *p, const struct v4_ports *v4,
     struct plan *draft, unsigned number)

@@ -167,6 +167,8 @@ peer_link_go_on(struct peer_link *l)
 		pieces_soon(l->pieces, &l->turn);
 }
 
+/* Does what the connection allows now: connect, handshake, read, write. Then
+ * waits for events, or comes again if there is more. */
 static void
 peer_link_step(struct peer_link *l)
 {

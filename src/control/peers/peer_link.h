@@ -60,9 +60,9 @@ int peer_link_begin(
     struct peer_link *l, int fd, struct tls_psk *key, bool client);
 /* Writes what on_room() has. May end it. */
 void peer_link_run(struct peer_link *l);
-/* In each turn or so: ends one that is silent. */
+/* Ends the connection if the other side is silent; called about once a turn. */
 void peer_link_check(struct peer_link *l);
-/* For on_record(): ends it afterwards. */
+/* For on_record(): ends the connection when it returns. */
 void peer_link_refuse(struct peer_link *l, const char *why);
 /* Appends a record with a number, or without one. */
 void peer_link_add(

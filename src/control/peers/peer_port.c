@@ -28,7 +28,7 @@ receiver_of(struct peer_link *l)
 
 /* ---- a peer ---- */
 
-/* Its records are ignored until it begins again. */
+/* Ignores the records of the receiver until it begins again. */
 static void
 peer_receiver_ignore(struct peer_receiver *r)
 {
@@ -183,7 +183,8 @@ static const struct peer_link_events events = {
 
 /* ---- the port ---- */
 
-/* Returns whether there is room for another one. */
+/* Makes room for another connection, by closing one that has not proven its key
+ * yet. Returns whether there is room. */
 static bool
 make_room(struct peer_port *t)
 {

@@ -148,7 +148,8 @@ peer_sender_on_record(struct peer_link *l, struct handover_record *r)
 	}
 }
 
-/* One line until it is connected. */
+/* The connection has ended, or could not be opened: logs one line until it is
+ * open again. */
 static void
 peer_sender_on_end(struct peer_link *l, const char *why, bool was_open)
 {

@@ -107,8 +107,11 @@ peers_on_time(struct timer *t)
 	(void)timer_start(s->pen->loop, t, TICK_MS);
 }
 
+/* All connections begin again, as servers have changed; with `services` because
+ * the list of services has: then the marks of peers are void, and clients are
+ * sent again. */
 static void
-begin_again(struct peers *s, bool services)
+restart_links(struct peers *s, bool services)
 {
 	struct list *at, *next;
 
@@ -221,7 +224,8 @@ add_sender(struct peers *s, const struct peer_spec *p, struct error *e)
 	return 0;
 }
 
-/* Those that are not in the list, and so those with another key, go. */
+/* Marks the ports that are not in the list, which are to be closed; a port with
+ * another key is another one. */
 static void
 mark_ports(struct peers *s, const char *list)
 {
@@ -242,8 +246,8 @@ add_port(struct peers *s, const struct peer_spec *p, struct error *e)
 	return 0;
 }
 
-/* Those of `list` that are not in `now`, the same setting of the plan in force.
- */
+/* Adds the peers or ports of `list` that `now`, the same setting of the running
+ * plan, does not have. */
 static int
 add_new(struct peers *s, const char *list, const char *now,
     int (*add)(struct peers *s, const struct peer_spec *p, struct error *e),
@@ -358,15 +362,17 @@ commit_lists(struct peers *s, const struct process_plan *c)
 	list_move_all(&s->ports, &s->new_ports);
 }
 
+/* From now on changes of the service's clients and flows are noted for the
+ * peers; without `on` no longer. */
 static void
-follow(struct service *svc, bool on)
+note_changes_of(struct service *svc, bool on)
 {
 	pool_on_client(svc->pool, on ? on_client : NULL, svc);
 	if (svc->director != NULL)
 		director_on_flow(svc->director, on ? on_flow : NULL, svc);
 }
 
-/* Marks that the operator has changed. */
+/* Sends the peers the state of servers that the operator has changed. */
 static void
 note_servers(struct apply *a)
 {
@@ -392,9 +398,9 @@ peers_commit(struct apply_all *a)
 		return;
 	SERVICE_EACH (a->pen, svc)
 		if (!svc->leaves)
-			follow(svc, a->draft->process->peers != NULL);
+			note_changes_of(svc, a->draft->process->peers != NULL);
 	if (a->leaves)
-		begin_again(s, true);
+		restart_links(s, true);
 	commit_lists(s, a->draft->process);
 	if (a->pen->phase == PHASE_SERVING)
 		peers_start(s);
@@ -407,9 +413,9 @@ peers_commit_service(struct apply *a)
 
 	if (s == NULL)
 		return;
-	follow(a->service, a->draft->process->peers != NULL);
+	note_changes_of(a->service, a->draft->process->peers != NULL);
 	if (a->new || a->servers_move)
-		begin_again(s, a->new);
+		restart_links(s, a->new);
 	if (!s->marks.setting)
 		note_servers(a);
 }

@@ -97,9 +97,9 @@ struct process_plan;
 	(CHANGED_SERVERS | CHANGED_NAMES | CHANGED_DNS | CHANGED_CHECKS | \
 	    CHANGED_LISTEN)
 
-/* Those of a setting, of a service or of the process. */
+/* The bits of a setting, of a service or of the process. */
 uint64_t changed_setting(const struct command *row);
-/* Those in which two plans of a service differ. */
+/* The bits in which two plans of a service differ. */
 uint64_t plan_changed(const struct plan *a, const struct plan *b);
 /* The same of the process. */
 uint64_t process_plan_changed(

@@ -121,7 +121,7 @@ is_secret(const char *check)
 }
 
 static int
-hide(char **check)
+hide_arguments(char **check)
 {
 	char text[64];
 
@@ -142,13 +142,13 @@ hide_service(struct plan *p)
 		if (!is_secret(s->check))
 			continue;
 		mine = plan_edit(p, slot);
-		if (mine == NULL || hide(&mine->check) < 0)
+		if (mine == NULL || hide_arguments(&mine->check) < 0)
 			return -1;
 	}
 	if (!is_secret(p->config->checks.text))
 		return 0;
 	c = plan_edit_config(p);
-	return c != NULL ? hide(&c->checks.text) : -1;
+	return c != NULL ? hide_arguments(&c->checks.text) : -1;
 }
 
 int

@@ -227,7 +227,7 @@ origin_name(const struct plan *p, const char *setting)
 }
 
 static bool
-quotes(const struct error *e, const char *value)
+quotes_value(const struct error *e, const char *value)
 {
 	char quoted[256];
 
@@ -245,14 +245,14 @@ origin_quoted(const struct plan *p, const struct error *e, const char **name)
 
 	*name = "";
 	for (i = 0; i < p->config->tls.pairs; i++) {
-		if (quotes(e, p->config->tls.pair[i].cert))
+		if (quotes_value(e, p->config->tls.pair[i].cert))
 			return p->pair_origin[i].cert;
-		if (quotes(e, p->config->tls.pair[i].key))
+		if (quotes_value(e, p->config->tls.pair[i].key))
 			return p->pair_origin[i].key;
 	}
 	TABLE_EACH (row)
 		if (row->kind < KIND_CHANGE &&
-		    quotes(e, setting_string(p, row))) {
+		    quotes_value(e, setting_string(p, row))) {
 			*name = row->name;
 			return origin_of(p, row->name);
 		}

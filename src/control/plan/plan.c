@@ -98,7 +98,7 @@ plan_free(struct plan *p)
 	free(p);
 }
 
-/* Before the strings are the copy's own. */
+/* Copies the origins; before the copy gets strings of its own. */
 static int
 copy_origins(struct plan *p, const struct plan *from)
 {

@@ -151,7 +151,7 @@ struct plan {
 /* Whether that is the configuration file. */
 bool plan_is_from_stdin(const struct plan *p);
 
-/* All defaults, no server. NULL with errno ENOMEM. */
+/* A plan with all defaults and no server. NULL with errno ENOMEM. */
 struct plan *plan_new(void);
 /* The same of a service besides the first: without a plan of the process. */
 struct plan *plan_new_service(const char *name);
@@ -162,7 +162,8 @@ struct config *plan_edit_config(struct plan *p);
  * numbers are the same they stay shared. Returns 0, or -1 with errno ENOMEM and
  * `p` as it was. */
 int plan_set_config(struct plan *p, const struct config *c);
-/* For plan.c: all defaults, for one plan. NULL with errno ENOMEM. */
+/* For plan.c: settings with all defaults, for one plan. NULL with errno
+ * ENOMEM. */
 const struct config *config_new(void);
 /* The same settings, for one more plan. */
 const struct config *config_hold(const struct config *c);
@@ -172,7 +173,8 @@ void config_drop(const struct config *c); /* NULL is fine */
 struct process_plan *plan_edit_process(struct plan *p);
 /* The same of the draft that a command changes; NULL with a short message. */
 struct process_plan *call_edit_process(const struct call *c, struct error *e);
-/* One that is equal to that of the plan in force becomes that one. */
+/* If the draft's plan of the process is equal to that of the running plan, the
+ * draft shares the running one. */
 void plan_share_process(struct plan *p, const struct plan *now);
 struct plan *plan_copy(const struct plan *p);
 void plan_free(struct plan *p); /* NULL is fine */
@@ -184,7 +186,8 @@ int plan_become(struct plan *p, const struct plan *from);
 
 /* The first is 0, which is `p` itself; NULL after the last one. */
 const struct plan *plan_service_at(const struct plan *p, unsigned i);
-/* Its number; after the last one when there is none of that name. */
+/* The number of the service; without one of that name, the number after the
+ * last. */
 unsigned plan_service_number(const struct plan *p, const char *name);
 /* NULL: there is none of that name. */
 const struct plan *plan_service(const struct plan *p, const char *name);
@@ -222,14 +225,14 @@ bool plan_service_is_name(const char *word);
 struct plan *plan_service_edit(struct plan *p, const char *name);
 /* Returns 0, or -1 with errno ENOENT. */
 int plan_service_remove(struct plan *p, const char *name);
-/* For callers that keep the plan of a service longer than `p`. plan_drop(NULL)
- * is fine. */
+/* A reference for callers that keep the plan of a service longer than `p`.
+ * plan_drop(NULL) is fine. */
 struct plan *plan_hold(struct plan *service);
 void plan_drop(struct plan *service);
 /* Services of `p` that are equal to those of the plan in force become those, so
  * that nothing of them changes. */
 void plan_share_services(struct plan *p, const struct plan *now);
-/* For plan.c: another plan has the same services. Returns 0, or -1 with errno
+/* For plan.c: gives another plan the same services. Returns 0, or -1 with errno
  * ENOMEM. */
 int plan_services_copy(struct plan *to, const struct plan *from);
 void plan_services_fini(struct plan *p);
@@ -291,8 +294,8 @@ void plan_servers_fini(struct plan_servers *l);
 
 /* ---- as text ---- */
 
-/* All of it but the other services as commands, a line each, that give the same
- * plan when read back. */
+/* Prints the plan without the other services as commands, a line each, that
+ * give the same plan when read back. */
 void plan_print(const struct plan *p, struct buffer *text);
 /* The same, but of services after the first without what each new one has. */
 void plan_print_set(const struct plan *p, struct buffer *text);

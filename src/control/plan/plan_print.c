@@ -10,8 +10,8 @@
 #include "control/plan/setting.h"
 #include "control/value/value.h"
 
-/* After its levels and mode: where these are not those that the one `before`
- * had. NULL prints them all. */
+/* Prints a control socket, after its levels and mode where these differ from
+ * those of the one before it; `before` NULL: always. */
 static void
 print_control(const struct control_plan *k, const struct control_plan *before,
     struct buffer *text)
@@ -161,7 +161,8 @@ print_first(const struct plan *p, bool brief, struct buffer *text)
 
 /* ---- the other services ---- */
 
-/* Of the service, and other than in `plain`; NULL: all. */
+/* Prints the service's own settings that differ from those of `plain`; NULL:
+ * all. */
 static void
 print_own_settings(
     const struct plan *p, const struct plan *plain, struct buffer *text)
@@ -190,7 +191,8 @@ print_service(const struct plan *p, const struct plan *plain, bool brief,
 		print_routes(p, text);
 }
 
-/* Without what each new service has, unless `all` is set. */
+/* Prints the other services, without the defaults of new services, unless `all`
+ * is set. */
 static void
 print_services(const struct plan *p, bool all, bool brief, struct buffer *text)
 {

@@ -298,7 +298,7 @@ is_elsewhere(const struct server_plan *a, const struct server_plan *b)
 	    a->service.port != b->service.port;
 }
 
-/* Of two that differ in something. */
+/* In what two different servers differ. */
 static uint64_t
 server_changed(const struct server_plan *a, const struct server_plan *b)
 {

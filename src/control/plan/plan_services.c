@@ -166,7 +166,7 @@ plan_drop(struct plan *service)
 		plan_free(service);
 }
 
-/* For `n` services at least. */
+/* Makes room for at least `n` services. */
 static int
 make_room(struct plan *p, unsigned n)
 {
@@ -307,7 +307,8 @@ swap_origins(struct plan *a, struct plan *b)
 	}
 }
 
-/* What is to be taken out at once is no part of settings. */
+/* Whether two services are equal; that a server is to be taken out at once is
+ * no setting. */
 static bool
 is_equal(const struct plan *a, const struct plan *b)
 {

@@ -85,7 +85,8 @@ struct process_plan {
 	struct plan_acls acls;
 };
 
-/* All defaults, of one owner. NULL with errno ENOMEM. */
+/* A plan of the process with all defaults and one reference. NULL with errno
+ * ENOMEM. */
 struct process_plan *process_plan_new(void);
 /* A copy of one owner. NULL with errno ENOMEM. */
 struct process_plan *process_plan_copy(const struct process_plan *p);

@@ -125,7 +125,7 @@ server_setting_is_address(const struct command *row)
 	return row->kind == KIND_HOST || row->kind == KIND_PORT;
 }
 
-/* Those that are not the default, of rows with these flags. */
+/* Prints the settings with these flags that are not the default. */
 static void
 print_if_set(const struct server_plan *s, unsigned flags, bool checks,
     struct buffer *out)

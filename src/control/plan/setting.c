@@ -54,13 +54,14 @@ setting_emit(struct fields *f, const struct plan *all,
 {
 	const char *key = row->key != NULL ? row->key : row->name;
 
-	if (row->tell != NULL)
-		row->tell(f, key, service);
+	if (row->emit != NULL)
+		row->emit(f, key, service);
 	else
 		value_emit(f, key, row, setting_base(all, service, row));
 }
 
-/* Those that only options set; --check has nothing to report. */
+/* Emits the settings that only options set, but for --check, which has no value
+ * to report. */
 static void
 emit_options(
     struct fields *f, const struct plan *all, const struct plan *service)
@@ -73,7 +74,8 @@ emit_options(
 			setting_emit(f, all, service, row);
 }
 
-/* Of rows that share their value, the one with a key reports it. */
+/* Emits all settings. If rows share a value, only the one with a key reports
+ * it. */
 void
 setting_emit_all(
     struct fields *f, const struct plan *all, const struct plan *service)

@@ -16,8 +16,9 @@ const struct command *setting_next(const struct command *row);
 	for ((row) = setting_next(NULL); (row) != NULL; \
 	     (row) = setting_next(row))
 
-/* What the offset of a row is in: the plan of the process, which `all` has, or
- * the settings of the service. NULL: `all` is the plan of another service. */
+/* What the row's offset refers to: the plan of the process, which `all` has, or
+ * the settings of `service`. NULL if `all` is the plan of another service,
+ * which has no plan of the process. */
 const void *setting_base(const struct plan *all, const struct plan *service,
     const struct command *row);
 /* Whether two plans agree in it; rows without a value always do, and those of
@@ -29,13 +30,14 @@ bool setting_equal(
 const struct command *setting_next_difference(
     const struct plan *a, const struct plan *b, const struct command *row);
 
-/* Of KIND_TEXT and KIND_FILE, else NULL; the plan's, which has none of the
- * process if it is that of another service. */
+/* The value of a row of KIND_TEXT or KIND_FILE, which stays the plan's; else
+ * NULL, and also for a setting of the process if `p` is the plan of another
+ * service. */
 const char *setting_string(const struct plan *p, const struct command *row);
 uint64_t setting_number(const struct plan *p, const struct command *row);
 
-/* All as commands, and as fields: those of the process from `all`, the others
- * from `service`. */
+/* Prints all settings as commands, and as fields: those of the process from
+ * `all`, the others from `service`. */
 void setting_print_all(
     const struct plan *all, const struct plan *service, struct buffer *out);
 void setting_emit_all(

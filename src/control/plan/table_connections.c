@@ -108,7 +108,7 @@ const struct command rows_connections[] = {
 	    .flags = ROW_GROWS,
 	    .after = after_conn_max,
 	    .run = run_conn_max,
-	    .tell = emit_conn_max,
+	    .emit = emit_conn_max,
 	    .letter = 'x',
 	    .help = "maximum connections, others wait; 0: as many as "
 		    "descriptors allow; can only grow at run time" },

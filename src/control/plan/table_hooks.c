@@ -21,7 +21,7 @@ balance_name(unsigned i)
 	return balance_table[i] != NULL ? balance_table[i]->name : NULL;
 }
 
-/* As ipvsadm(8) calls them. */
+/* The algorithm that ipvsadm(8) calls by this word. */
 const char *
 balance_alias(const char *word)
 {
@@ -65,7 +65,8 @@ emit_sticky(struct fields *f, const char *key, const struct plan *p)
 
 /* ---- servers ---- */
 
-/* After a Unix socket may be the control socket of this process. */
+/* Refuses a Unix socket as a server to callers that are not local: it could be
+ * the control socket of this process. */
 int
 may_be_server(const struct call *c, const char *host, struct error *e)
 {
@@ -93,7 +94,8 @@ after_web(struct call *c, void *base, struct error *e)
 	return at != NULL && addr_is_unix_text(at) ? call_needs_local(c, e) : 0;
 }
 
-/* What runs a program runs it as the user of this process. */
+/* Refuses a check that runs a program to callers that are not local: it would
+ * run as the user of this process. */
 static int
 may_check(const struct call *c, const char *text, struct error *e)
 {
@@ -226,7 +228,8 @@ after_web_host(struct call *c, void *base, struct error *e)
 
 /* ---- how many connections there may be ---- */
 
-/* What descriptors allow is not less than a number; see ROW_GROWS. */
+/* Keeps conn_max unlimited when a smaller number than the descriptors allow is
+ * set at run time, where it can only grow; see ROW_GROWS. */
 int
 after_conn_max(struct call *c, void *base, struct error *e)
 {

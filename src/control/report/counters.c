@@ -411,7 +411,7 @@ counters_view(struct counter_view *v, const struct service *svc)
 	v->of[COUNTER_FLOWS] = v->dsr.flows;
 }
 
-/* As reports have it. */
+/* The value of a counter, for reports. */
 static uint64_t
 counter_value(const struct counter_view *v, const struct counter *c, unsigned i)
 {
@@ -451,7 +451,8 @@ goes_with(const struct counter *c, const struct counter *first)
 		   c->item == first->item);
 }
 
-/* Those of direct return have a prefix among others. */
+/* The prefix of a counter's name: counters of direct return have one where
+ * others are listed, too. */
 static const char *
 prefix_of(const struct counter *c, bool dsr_alone)
 {

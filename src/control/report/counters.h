@@ -75,7 +75,7 @@ uint64_t counter_metric(
  * have "dsr_" in front among the others. */
 void counters_report(
     struct fields *f, const struct service *svc, bool dsr_alone);
-/* Those that are added up over services. */
+/* Reports the counters that are added up over services. */
 void counters_report_summed(struct fields *f, const struct service *svc);
 
 #endif

@@ -5,7 +5,7 @@
 #include "control/life/context.h"
 #include "control/report/report.h"
 
-/* Of all servers together, lately. */
+/* The recent answer times of all servers together. */
 static struct histogram
 times_of(const struct service *svc)
 {

@@ -45,8 +45,9 @@ struct fit {
 
 /* ---- whether it is ---- */
 
-/* All that could serve are checked, and none has passed, or served a client: of
- * direct return it is only known that they have answered ARP. */
+/* Whether nothing is known of the servers yet: all that could serve are
+ * checked, and none has passed a check or served a client. Of direct return
+ * only answers to ARP are known, which do not count. */
 static bool
 awaits_checks(const struct service *svc)
 {
@@ -88,8 +89,8 @@ fit_service(const struct service *svc)
 	return svc->pen->phase == PHASE_SERVING && obstacle_of(&f, svc) == NULL;
 }
 
-/* That of the process if no service can serve; of several, the reason is that
- * of all. */
+/* Why no service can serve; NULL: one can. With several services the reason is
+ * a common one. */
 static const char *
 obstacle_of_all(const struct fit_file *f, const struct pen *p)
 {
@@ -239,8 +240,8 @@ fit_write(struct fit_file *f, bool fit, struct error *e)
 	return rc;
 }
 
-/* It is written again if it has vanished: another pen, started by mistake, or a
- * guard that is late may have removed it. */
+/* Writes or removes the file. A file that has vanished is written again:
+ * another pen, started by mistake, or a late guard may have removed it. */
 static void
 fit_update(struct fit_file *f, const struct pen *p)
 {
@@ -307,7 +308,7 @@ fit_add(struct fit *f, const struct plan *one, bool proven)
 	return 0;
 }
 
-/* Of all files. NULL with errno; *none: there is no file. */
+/* The files of all services. NULL with errno; *none: no file is wanted. */
 static struct fit *
 fit_new(struct pen *p, bool *none)
 {

@@ -28,8 +28,9 @@ struct service;
 /* Whether a service can serve: as its file shows, once it was fit. */
 bool fit_service(const struct service *svc);
 
-/* After the privileges are dropped: whether the files, if any are wanted, could
- * be made, and are different ones. Returns 0, or -1 with a full message. */
+/* Checks, after privileges were dropped, whether the files that are wanted
+ * could be made, and are different ones. Returns 0, or -1 with a full
+ * message. */
 int fit_try(const struct pen *p, struct error *e);
 /* Then: forks the guard if files are wanted, and removes what an earlier
  * process has left, unless that still serves. Returns 0 in the guard, its
@@ -45,7 +46,7 @@ void fit_clear(const struct pen *p);
 void fit_start(struct pen *p);
 /* Another process keeps them from now on. */
 void fit_hand_over(struct pen *p);
-/* In a worker: its leader keeps them. */
+/* In a worker: leaves the files to its leader. */
 void fit_stop_in_child(struct pen *p);
 /* Removes the files. */
 void fit_free(struct pen *p);

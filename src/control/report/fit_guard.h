@@ -25,7 +25,7 @@ pid_t fit_guard_fork(struct fit_guard *g);
  * if they were pen's. `x` is of pen, whose memory becomes the name. */
 void fit_guard_serve(
     struct fit_guard *g, const char *const *files, struct executable *x);
-/* In pen, and in its children: the files are the guard's matter no more. */
+/* Leaves the files to the guard; in pen, and in its children. */
 void fit_guard_close(struct fit_guard *g);
 
 /* Whether a process keeps the file, and has it locked. */

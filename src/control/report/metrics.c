@@ -137,7 +137,8 @@ add_head(const struct metrics_walk *w, const char *name, enum metric_type type,
 	    name, total, types[type]);
 }
 
-/* Of the first service that has lines of it. */
+/* Writes the head of the family, in front of the lines of the first service
+ * that has any. */
 static void
 begin_family(struct metrics_walk *w, const char *name, enum metric_type type,
     const char *help, struct buffer *out)
@@ -190,7 +191,8 @@ counter_is_there(unsigned number)
 	return counter_at(number) != NULL;
 }
 
-/* Those of its rows that come later are printed with the first. */
+/* The number of the next counter that begins a family: later rows of a family
+ * are printed with its first. */
 static unsigned
 next_counter(unsigned number)
 {

@@ -42,7 +42,7 @@ void metric_seconds(const struct lines *out, const struct family *f,
 /* The lines of a histogram. */
 void metric_duration(const struct lines *out, const struct family *f,
     const char *labels, const struct duration *d);
-/* As the value of a label has to be written; as much as fits, in whole
+/* Escapes the text as a label's value; copies as much as fits, in whole
  * characters. */
 const char *metric_escape(char *to, size_t size, const char *text);
 

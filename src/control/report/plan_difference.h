@@ -14,8 +14,9 @@ struct plan_difference {
 	unsigned services_added, services_removed; /* besides "default" */
 };
 
-/* Those of a service that only one plan has count as added, or removed; of its
- * settings none counts. Costs little for services that both plans share. */
+/* The numbers of differences. If only one plan has a service, its servers count
+ * as added or removed, and its settings do not count. Costs little for services
+ * that both plans share. */
 struct plan_difference plan_difference(
     const struct plan *before, const struct plan *after);
 /* Logs it, as a reload for that reason. */

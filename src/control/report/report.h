@@ -25,21 +25,21 @@ enum { REPORT_TEXT_MAX = 40 };
 const char *report_tenths(uint64_t tenths, char text[REPORT_TEXT_MAX]);
 /* The loop's ms; before there is a loop, the clock's. */
 uint64_t report_now(const struct pen *p);
-/* All counters: "NAME VALUE" with FIELDS_LINES. */
+/* Reports all counters; "NAME VALUE" with FIELDS_LINES. */
 void report_counters(
     const struct service *svc, struct reply *r, enum fields_style style);
 /* Servers and counters to the log, by SIGUSR1; those of several services each
  * under its name. */
 void report_log(struct pen *p);
-/* That pen has started: its process, how many servers and services there are,
- * and the addresses of all, as many as fit in the line. */
+/* Logs that pen has started: its process, the numbers of servers and services,
+ * and their addresses, as many as fit in the line. */
 void report_log_start(const struct pen *p);
 
 /* A field of servers: the check, its last result, how long that took, and how
  * many results in a row of how many stand against the server's state. */
 void report_check(const struct server_view *v);
-/* Of a service with `dns`: queries, SERVFAIL, times of answers; else
- * nothing. */
+/* Reports queries, SERVFAIL and times of answers of a service with `dns`;
+ * nothing of others. */
 void report_dns(struct fields *f, const struct service *svc);
 /* The role of a director, who else has claimed a VIP, and the rates of
  * frames. */

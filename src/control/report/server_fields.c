@@ -165,7 +165,8 @@ lines_state(const struct server_view *v)
 	}
 }
 
-/* Those that last, too. */
+/* The time that the server was down, with the present time if it is down
+ * now. */
 static void
 lines_down(const struct server_view *v)
 {

@@ -44,7 +44,7 @@ emit_fields(struct reply *r, const struct service *svc, const struct server *s,
 	fields_end(&f);
 }
 
-/* Its row of a table. */
+/* Emits the server's row of a table. */
 static void
 emit_row(struct reply *r, const struct service *svc, const struct server *s,
     enum fields_style style)
@@ -115,7 +115,8 @@ more_servers(struct reply *r, struct service *svc)
 	return more_of(r, svc, false, SHOWN_ALWAYS);
 }
 
-/* As JSON they have the same fields. */
+/* Emits the next lines of `servers long`. As JSON they have the fields of
+ * `servers`. */
 static bool
 more_servers_long(struct reply *r, struct service *svc)
 {

@@ -22,6 +22,8 @@ struct counts {
 	uint64_t rate;		 /* connects to all, in ten seconds */
 };
 
+/* Counts the regular servers of a service by state, and adds up the rates of
+ * connects. */
 static struct counts
 count_servers(const struct service *svc)
 {
@@ -90,7 +92,7 @@ count_dsr(const struct service *svc)
 	return (struct service_dsr){ s.flows->count, s.role_s };
 }
 
-/* In one word. */
+/* The state of a service, in one word. */
 static const char *
 state_of(const struct service *svc, struct counts n)
 {
@@ -134,7 +136,7 @@ report_http_errors(struct fields *f, const struct service *svc)
 	fields_phrase(f, "http_errors", text);
 }
 
-/* What each has. */
+/* Reports what every service has. */
 static void
 report_common(
     struct fields *f, const struct service *svc, struct service_dsr dsr)
@@ -231,8 +233,8 @@ service_is_ready(const struct service *svc)
 	return server_is_healthy(pool_slot(p, SLOT_EMERGENCY));
 }
 
-/* One that does not listen has nothing to be ready for, unless it is the only
- * one. */
+/* Whether the service has clients to serve. One that does not listen need not
+ * be ready, unless it is the only one. */
 bool
 service_has_clients(const struct service *svc)
 {

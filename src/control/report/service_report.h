@@ -12,9 +12,10 @@ struct service;
 
 /* Adds the services that are shown, in pieces, a line each. */
 void report_services(struct reply *r);
-/* Those that are reported to monitoring, and those that leave. */
+/* Whether monitoring gets reports of the service; one that leaves is
+ * included. */
 bool service_is_shown(const struct service *svc);
-/* What such a line has of a service. */
+/* Adds the fields that such a line has of a service. */
 void service_fields(struct fields *f, const struct service *svc);
 /* The columns of a table of services, of which each has all: the same, but for
  * DNS and direct server return, and responses by class. */
@@ -26,7 +27,7 @@ const char *service_state_name(const struct service *svc);
 bool service_is_ready(const struct service *svc);
 /* Whether clients come to it: it listens, or is the only one. */
 bool service_has_clients(const struct service *svc);
-/* Of those: one that is not ready, or NULL; and whether any is ready. */
+/* A service of those that is not ready, or NULL; and whether any is ready. */
 const struct service *service_not_ready(const struct pen *p);
 bool service_any_is_ready(const struct pen *p);
 

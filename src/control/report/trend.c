@@ -80,7 +80,7 @@ sample_server(struct trend_server *ts, const struct server *s, unsigned next)
 	ts->before = s->counters->connects;
 }
 
-/* What memory has no room for is missing. */
+/* Samples all servers; those that memory has no room for are left out. */
 static void
 sample_servers(struct trend *t, const struct pool *pool, unsigned next)
 {
@@ -95,8 +95,9 @@ sample_servers(struct trend *t, const struct pool *pool, unsigned next)
 		sample_server(&t->servers[i], pool_slot(pool, i), next);
 }
 
+/* Reads the counters that the difference of two marks is made of. */
 static void
-mark_now(const struct service *svc, struct trend_mark *m)
+read_mark(const struct service *svc, struct trend_mark *m)
 {
 	const struct frontend_stats *st = frontend_stats(svc->frontend);
 	const struct duration *d = &st->durations.first_byte;
@@ -136,7 +137,7 @@ static void
 take_sample(const struct trends *ts, struct trend *t, const struct service *svc)
 {
 	sample_totals(t, svc, ts->next);
-	mark_now(svc, &t->marks[ts->mark_next]);
+	read_mark(svc, &t->marks[ts->mark_next]);
 	if (ts->mark_next == TREND_MINUTE - 1)
 		t->looked = false;
 	sample_servers(t, svc->pool, ts->next);
@@ -199,7 +200,7 @@ trend_last_minute(
 	if (t == NULL)
 		return;
 	then = &t->marks[ts->mark_next];
-	mark_now(svc, &now);
+	read_mark(svc, &now);
 	for (r = REASON_DONE; r < REASONS; r++) {
 		n = since(now.reasons[r], then->reasons[r]);
 		m->ended += n;
@@ -239,7 +240,7 @@ trend_new(const struct service *svc)
 	for (i = 0; i < TREND_TOTALS; i++)
 		t->before[i] = total_now(svc, (enum trend_total)i);
 	for (i = 0; i < TREND_MINUTE; i++)
-		mark_now(svc, &t->marks[i]);
+		read_mark(svc, &t->marks[i]);
 	return t;
 }
 
@@ -311,7 +312,7 @@ trend_position(const struct trends *ts, unsigned i)
 	return (ts->next + TREND_SAMPLES - ts->count + i) % TREND_SAMPLES;
 }
 
-/* Of one, or of all. */
+/* The total at that position, of the service `only`, or of all. */
 static uint64_t
 total_at(const struct trends *ts, const struct trend *only, unsigned what,
     unsigned position)

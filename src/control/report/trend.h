@@ -84,7 +84,7 @@ void trends_stop(struct pen *p);
  * of memory. */
 void trends_follow(struct trends *ts);
 
-/* Of a service; all 0 where it has no trend. */
+/* The last minute of a service; all 0 if it has no trend. */
 void trend_last_minute(
     const struct trends *ts, const struct service *svc, struct trend_minute *m);
 

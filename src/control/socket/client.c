@@ -92,7 +92,7 @@ client_on_idle(struct timeouts *t, struct expiry *x)
 	client_close(k, k->counted);
 }
 
-/* It did something: its time begins again. */
+/* Restarts the idle timeout of a client that has done something. */
 static void
 be_patient(struct client *k)
 {
@@ -232,7 +232,9 @@ clients_close_in_child(struct control *c)
 		client_close(list_entry(link, struct client, link), false);
 }
 
-/* Without that word, one that waited would take it for the end of its wait. */
+/* Closes the client that was idle for the longest time. One that waits gets an
+ * error line, as it would take the end of the connection for the end of its
+ * wait. */
 void
 client_close_oldest(struct control *c)
 {
@@ -299,7 +301,8 @@ client_work(struct client *k, bool turn)
 	return true;
 }
 
-/* What the loop is to wait for: nothing that would not be taken now. */
+/* The events that the loop is to wait for: only those that can be handled
+ * now. */
 static unsigned
 client_wanted(const struct client *k)
 {
@@ -359,8 +362,8 @@ client_on_turn(struct task *t)
 	client_go_on(list_entry(t, struct client, turn), true);
 }
 
-/* What it waited for is there, or not yet; that it is silent is no fault of
- * its own. */
+/* Continues a client whose wait is over, or had a turn. It was silent because
+ * of pen, so that its idle timeout begins again. */
 static void
 client_on_wake(struct request *q)
 {

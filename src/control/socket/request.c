@@ -143,7 +143,8 @@ wait_for_names(struct request *q)
 	return true;
 }
 
-/* One that has waited for names has logged before what is wrong. */
+/* Runs the line on the draft. If it has waited for names, its warnings were
+ * logged the first time, and are not logged again. */
 static int
 run_draft(struct request *q, struct call *c, struct error *e)
 {
@@ -262,7 +263,8 @@ end_reload(struct pen *p, bool done)
 		p->loaded_wall = time(NULL);
 }
 
-/* What the answer of the command waits for is wanted if it was carried out. */
+/* Begins the wait that the command has set, if it was carried out; else drops
+ * it. */
 static void
 request_finish(struct request *q, struct call *c, bool done)
 {
@@ -288,7 +290,8 @@ preopened(const struct service *svc)
 	return svc->frontend != NULL ? frontend_preopened(svc->frontend) : 0;
 }
 
-/* What only the workers have is requested from them. */
+/* Carries out a report here, or requests it from the workers if only they have
+ * its data. */
 static int
 run_here_or_there(struct request *q, struct call *c, struct error *e)
 {
@@ -303,7 +306,7 @@ run_here_or_there(struct request *q, struct call *c, struct error *e)
 	return t->run(c, q->next, q->length, e);
 }
 
-/* With a plan without secrets, if the caller may not read them. */
+/* Runs a report; callers that may not read secrets get a plan without them. */
 static int
 request_report(struct request *q, struct call *c, struct error *e)
 {
@@ -325,7 +328,8 @@ request_report(struct request *q, struct call *c, struct error *e)
 	return rc;
 }
 
-/* What the row is allowed to do and takes, then does it. */
+/* Checks the caller's rights and the arguments of the row, then carries it
+ * out. */
 static int
 run_row(struct request *q, const struct command *row, struct words *w, bool no,
     bool *waits, struct error *e)
@@ -375,7 +379,7 @@ run_row(struct request *q, const struct command *row, struct words *w, bool no,
 	return rc;
 }
 
-/* What it was, before why: "no acl: expects N". */
+/* Puts the command's name in front of the error: "no acl: expects N". */
 static void
 name_error(struct request *q, const struct command *row, bool no,
     const struct error *why)
@@ -409,7 +413,7 @@ copy_command(char to[LOGGED_MAX], const char *from, size_t length)
 	to[n] = '\0';
 }
 
-/* What a control client has changed, or done; not what it has read. */
+/* Logs what a control client has changed or done, not what it has read. */
 static void
 log_command(const struct request *q, const struct command *row, int arguments,
     bool no, const char *text, size_t length)
@@ -499,7 +503,7 @@ request_refuse(struct request *q)
 	return REQUEST_DONE;
 }
 
-/* What the command before waits for. */
+/* Continues the wait of the previous command. */
 static enum request_result
 go_on_waiting(struct request *q)
 {

@@ -149,7 +149,7 @@ control_start(struct control *c)
 
 /* ---- a plan comes into force: only a start opens them ---- */
 
-/* With the levels and the mode of `plan`. */
+/* Opens a control socket with the levels and the mode of `plan`. */
 static int
 control_listen(struct control *c, const struct addr *at,
     const struct control_plan *plan, bool freebind, struct error *e)

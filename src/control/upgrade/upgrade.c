@@ -92,9 +92,10 @@ upgrade_add_next(struct upgrade *u)
 	return rc >= 0;
 }
 
-/* The new process takes what it is sent; that may be much. */
+/* The new process has taken `n` more bytes of the state. Once it is switching,
+ * its time limit begins again with each portion: the state may be large. */
 static void
-took(struct upgrade *u, size_t n)
+on_sent(struct upgrade *u, size_t n)
 {
 	buffer_consume(&u->out, n);
 	if (u->stage >= UPGRADE_SWITCHING)
@@ -137,7 +138,7 @@ upgrade_send_state(struct upgrade *u)
 			break;
 		n = upgrade_send(u);
 		if (n > 0)
-			took(u, (size_t)n);
+			on_sent(u, (size_t)n);
 		else if (errno != EAGAIN)
 			return -1;
 	}

@@ -277,7 +277,8 @@ upgrade_reap(struct upgrade *u)
 	(void)timer_start(u->pen->loop, &u->timer, REAP_MS);
 }
 
-/* What the new process did not want is no matter any more. */
+/* The upgrade has failed: whether the new process wanted the listener's socket
+ * no longer matters. */
 static void
 note_kept(void *arg, struct listener *l)
 {

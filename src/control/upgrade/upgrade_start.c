@@ -135,6 +135,8 @@ count_descriptors(const struct pen *p)
 	return n;
 }
 
+/* Lists the descriptors that the new process gets, as the words of its
+ * environment variable PEN_UPGRADE. */
 static void
 list_descriptors(struct plan_of_start *s, struct pen *p, int state_fd)
 {
@@ -217,8 +219,8 @@ upgrade_start_set_files(posix_spawn_file_actions_t *files,
 }
 
 static int
-spawn(const struct pen *p, struct plan_of_start *s, int errors, pid_t *pid,
-    struct error *e)
+spawn_successor(const struct pen *p, struct plan_of_start *s, int errors,
+    pid_t *pid, struct error *e)
 {
 	posix_spawn_file_actions_t files;
 	posix_spawnattr_t attr;
@@ -314,7 +316,7 @@ upgrade_start(struct pen *p, struct upgrade_child *child, struct error *e)
 	rc = s.failed ? error_set(e, "%s", strerror(errno))
 	    : p->starter != NULL
 	    ? ask_starter(p, &s, errors[1], &child->pid, e)
-	    : spawn(p, &s, errors[1], &child->pid, e);
+	    : spawn_successor(p, &s, errors[1], &child->pid, e);
 	free_plan(&s);
 	close(state[1]);
 	close(errors[1]);

@@ -11,7 +11,7 @@
 /* The address that packets to it have: those to a wildcard address go to
  * loopback, those to an IPv4-mapped one are IPv4. */
 static struct addr
-reached(const struct addr *a)
+reached_address(const struct addr *a)
 {
 	struct addr to = *a;
 	struct peer host;
@@ -64,7 +64,7 @@ bool
 own_address_is(const struct frontend_address *l,
     const struct listen_list *clients, const struct addr *server)
 {
-	struct addr at = l->at, to = reached(server);
+	struct addr at = l->at, to = reached_address(server);
 
 	if (at.u.sa.sa_family == AF_UNIX || to.u.sa.sa_family == AF_UNIX)
 		return addr_equal(&at, &to) ||
@@ -74,7 +74,7 @@ own_address_is(const struct frontend_address *l,
 	    (addr_port(&to) != 0 || !listens_at_port(clients, addr_port(&at))))
 		return false;
 	if (!addr_is_any(&at)) {
-		at = reached(&at);
+		at = reached_address(&at);
 		addr_set_port(&at, addr_port(&to));
 		return addr_equal(&at, &to);
 	}

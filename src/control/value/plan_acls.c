@@ -156,6 +156,7 @@ plan_acls_find(const struct plan_acls *l, const char *name)
 	return there ? &l->named[i] : NULL;
 }
 
+/* The access list of that name, added if there is none. */
 static struct acl *
 add_named(struct plan_acls *l, const char *name, struct error *e)
 {

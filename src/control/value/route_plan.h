@@ -25,7 +25,7 @@ struct route_plans *route_plans_hold(struct route_plans *r);
 void route_plans_drop(struct route_plans *r);
 
 unsigned route_plans_count(const struct route_plans *r);
-/* In their order; NULL after the last one. */
+/* Route number `i`, in their order; NULL after the last one. */
 const struct route_plan *route_plans_at(
     const struct route_plans *r, unsigned i);
 bool route_plans_equal(

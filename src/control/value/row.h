@@ -202,7 +202,7 @@ struct command {
 	 * CHANGED_*. */
 	uint64_t changes;
 	/* Reports what is in force, where that is not the value. */
-	void (*tell)(struct fields *f, const char *key, const struct plan *p);
+	void (*emit)(struct fields *f, const char *key, const struct plan *p);
 };
 
 /* Room for its help or arguments; see command.h. */
@@ -221,7 +221,7 @@ enum { ROW_OPTION_MAX = 48 };
 
 /* The long name of its option, or NULL. */
 const char *row_option(const struct command *row, char text[ROW_OPTION_MAX]);
-/* Its arguments as in help, but for #; NULL: none. */
+/* The row's arguments as help shows them, but with #; NULL: none. */
 const char *row_args(const struct command *row, char text[COMMAND_TEXT_MAX]);
 bool row_has_args(const struct command *row);
 /* The largest value of a number. */

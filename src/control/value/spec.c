@@ -135,7 +135,8 @@ spec_parse_ports(struct ports *p, char *text, struct error *e)
 	return 0;
 }
 
-/* One address without commas; a port alone is of the host `bare`. */
+/* Parses one address of a list; a port without a host is one of the host
+ * `bare`. */
 static int
 spec_parse_one(struct listen_list *list, char *text, const char *bare,
     enum resolve_how how, struct error *e)

@@ -73,7 +73,7 @@ struct server_plan {
 /* Empty, with the defaults of a new one. */
 #define SERVER_PLAN_NONE { .set.acl = -1, .acl = ACL_REF_NONE, .admin = -1 }
 void server_plan_init(struct server_plan *s);
-/* Its host needs a port, and none was given. */
+/* Whether the server needs a port, and none was given. */
 bool server_plan_lacks_port(const struct server_plan *s);
 /* Parses a server into `s`, which is empty. s->host is heap memory, the
  * caller's to free, also after an error (it may be NULL then). Returns 0, or -1

@@ -135,8 +135,8 @@ value_emit(struct fields *f, const char *key, const struct command *row,
 	struct buffer words;
 	bool there;
 
-	if (kind_of(row)->tell != NULL) {
-		kind_of(row)->tell(f, key, row, value_at(row, base));
+	if (kind_of(row)->emit != NULL) {
+		kind_of(row)->emit(f, key, row, value_at(row, base));
 		return;
 	}
 	buffer_init(&words);

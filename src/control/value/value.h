@@ -39,7 +39,7 @@ int value_each_text(
 /* The mode of a file: "0660". Returns 0, or -1 with a short message. */
 int value_parse_mode(const char *word, unsigned *mode, struct error *e);
 
-/* Of kinds that are a number. */
+/* Whether the row's value is a number. */
 bool value_is_number(const struct command *row);
 uint64_t value_number(const struct command *row, const void *base);
 void value_put_number(const struct command *row, void *base, uint64_t n);

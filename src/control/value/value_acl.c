@@ -79,7 +79,7 @@ each_text_of_acl(
 const struct value_kind value_kind_acl = {
 	.set = set_acl,
 	.words = acl_words,
-	.tell = value_acl_emit_acl,
+	.emit = value_acl_emit_acl,
 	.equal = equal_acl,
 	.size = sizeof(struct acl_ref),
 	.each_text = each_text_of_acl,

@@ -152,7 +152,7 @@ equal_own(const struct command *row, const void *a, const void *b)
 const struct value_kind value_kind_own_addresses = {
 	.set = set_own,
 	.print = print_own,
-	.tell = value_address_emit_own,
+	.emit = value_address_emit_own,
 	.equal = equal_own,
 };
 
@@ -196,6 +196,6 @@ equal_ports(const struct command *row, const void *a, const void *b)
 const struct value_kind value_kind_port = {
 	.set = set_port,
 	.words = port_words,
-	.tell = emit_port,
+	.emit = emit_port,
 	.equal = equal_ports,
 };

@@ -56,7 +56,7 @@ set_certificate(const struct command *row, void *value,
 	return 0;
 }
 
-/* Of the certificate that came last. */
+/* Sets the key of the certificate that was set last. */
 static int
 set_key(const struct command *row, void *value,
     const struct words *w, bool no, struct error *e)
@@ -106,7 +106,8 @@ answer_files(const struct command *row, const void *value, struct buffer *out)
 			reply_line(out, file_of(row, value, i));
 }
 
-/* One for each certificate: null where its key is in the same file. */
+/* Emits a list with one key file for each certificate: null where the key is in
+ * the certificate's file. */
 static void
 emit_files(struct fields *f, const char *key, const struct command *row,
     const void *value)
@@ -148,7 +149,7 @@ const struct value_kind value_kind_certificates = {
 	.set = set_certificate,
 	.print = print_certificates,
 	.answer = answer_files,
-	.tell = emit_files,
+	.emit = emit_files,
 	.equal = equal_files,
 	.each_text = each_file,
 };
@@ -157,7 +158,7 @@ const struct value_kind value_kind_keys = {
 	.set = set_key,
 	.print = print_certificates,
 	.answer = answer_files,
-	.tell = emit_files,
+	.emit = emit_files,
 	.equal = equal_files,
 	.each_text = each_file,
 };

@@ -65,7 +65,7 @@ const struct value_kind value_kind_flag = {
 	.set = set_flag,
 	.words = flag_words,
 	.print = print_flag,
-	.tell = emit_flag,
+	.emit = emit_flag,
 	.size = sizeof(bool),
 };
 
@@ -73,7 +73,7 @@ const struct value_kind value_kind_tristate = {
 	.set = set_flag,
 	.words = flag_words,
 	.print = print_flag,
-	.tell = emit_flag,
+	.emit = emit_flag,
 	.size = sizeof(enum tristate),
 };
 
@@ -271,7 +271,7 @@ emit_seconds(struct fields *f, const char *key, const struct command *row,
 	    f, key, seconds_text(value_get_number(row, value), text));
 }
 
-/* So many in a time: N, each second, N/SEC, or 0: any number. */
+/* Sets a rate: N in a second, N/SEC, or 0 for no limit. */
 static int
 set_rate(const struct command *row, void *value,
     const struct words *w, bool no, struct error *e)
@@ -358,7 +358,7 @@ const struct value_kind value_kind_observe = {
 const struct value_kind value_kind_number = {
 	.set = set_number,
 	.words = number_words,
-	.tell = emit_number,
+	.emit = emit_number,
 	.size = sizeof(uint64_t),
 	.one = true,
 	.number = true,
@@ -367,7 +367,7 @@ const struct value_kind value_kind_number = {
 const struct value_kind value_kind_unsigned = {
 	.set = set_number,
 	.words = number_words,
-	.tell = emit_number,
+	.emit = emit_number,
 	.size = sizeof(unsigned),
 	.one = true,
 	.number = true,
@@ -376,7 +376,7 @@ const struct value_kind value_kind_unsigned = {
 const struct value_kind value_kind_int = {
 	.set = set_number,
 	.words = number_words,
-	.tell = emit_number,
+	.emit = emit_number,
 	.size = sizeof(int),
 	.one = true,
 	.number = true,
@@ -385,7 +385,7 @@ const struct value_kind value_kind_int = {
 const struct value_kind value_kind_seconds = {
 	.set = set_number,
 	.words = seconds_words,
-	.tell = emit_seconds,
+	.emit = emit_seconds,
 	.size = sizeof(uint64_t),
 	.one = true,
 	.number = true,

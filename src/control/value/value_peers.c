@@ -79,7 +79,7 @@ parse_peer(const struct command *row, const struct words *w, bool no,
 	return 0;
 }
 
-/* One of the same address is replaced. */
+/* Adds a peer, in place of one with the same address, or removes it. */
 static int
 set_peer(const struct command *row, void *value, const struct words *w, bool no,
     struct error *e)
@@ -159,7 +159,7 @@ const struct value_kind value_kind_peers = {
 	.set = set_peer,
 	.print = print_peers,
 	.answer = answer_peers,
-	.tell = emit_peers,
+	.emit = emit_peers,
 	.equal = value_equal_texts,
 	.each_text = value_each_of_text,
 	.size = sizeof(char *),

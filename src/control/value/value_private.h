@@ -6,24 +6,29 @@
 
 /* Here `value` is the value itself. */
 struct value_kind {
+	/* Sets it from the words of a command; `no`: of "no NAME". Returns 0,
+	 * or -1 with a short message. */
 	int (*set)(const struct command *row, void *value,
 	    const struct words *w, bool no, struct error *e);
-	/* As value_words(). */
+	/* Appends it as the words of that command. Returns false if it has
+	 * none: "no NAME" sets it. See value_words(). */
 	bool (*words)(
 	    const struct command *row, const void *value, struct buffer *out);
-	/* NULL: "NAME WORDS", or "no NAME" where there are none. */
+	/* Prints it as commands. NULL: "NAME WORDS", or "no NAME" where there
+	 * are none. */
 	void (*print)(
 	    const struct command *row, const void *value, struct buffer *out);
-	/* NULL: the words. */
+	/* Reports it as text. NULL: the words. */
 	void (*answer)(
 	    const struct command *row, const void *value, struct buffer *out);
-	/* NULL: the words as one text, or null where there are none. */
-	void (*tell)(struct fields *f, const char *key,
+	/* Reports it as a field. NULL: the words as one text, or null where
+	 * there are none. */
+	void (*emit)(struct fields *f, const char *key,
 	    const struct command *row, const void *value);
-	/* NULL: its bytes are compared. */
+	/* Compares two values. NULL: their bytes are compared. */
 	bool (*equal)(const struct command *row, const void *a, const void *b);
 	size_t size;
-	/* NULL: it owns no strings. */
+	/* Visits the strings that it owns. NULL: it owns none. */
 	int (*each_text)(const struct command *row, void *value,
 	    int (*visit)(char **text));
 	bool one;    /* it is set by one argument, no more and no less */

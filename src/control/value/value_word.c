@@ -319,7 +319,8 @@ emit_bits(struct fields *f, const char *key, const struct command *row,
 
 /* ---- names of things that stand elsewhere ---- */
 
-/* What other programs call it, or a mistyped one; NULL: neither. */
+/* The name that another program's word, or a mistyped one, stands for; NULL:
+ * none. */
 static const char *
 nearest_name(const struct command *row, const char *word)
 {
@@ -384,7 +385,8 @@ value_word_set_name(const struct command *row, void *value,
 	return value_word_refuse_name(row, w->word[0], e);
 }
 
-/* Both lines: the first also undoes what may depend on the name. */
+/* Prints two lines: the first one also undoes settings that may depend on the
+ * name. */
 static void
 value_word_print_name(
     const struct command *row, const void *value, struct buffer *out)
@@ -436,7 +438,7 @@ const struct value_kind value_kind_text = {
 	.one = true,
 	.words = text_words,
 	.answer = answer_text,
-	.tell = emit_text,
+	.emit = emit_text,
 	.equal = value_equal_texts,
 	.each_text = value_each_of_text,
 	.size = sizeof(char *),
@@ -451,7 +453,7 @@ const struct value_kind value_kind_choice = {
 const struct value_kind value_kind_bits = {
 	.set = set_bit,
 	.print = print_bits,
-	.tell = emit_bits,
+	.emit = emit_bits,
 	.size = sizeof(unsigned),
 };
 
@@ -459,7 +461,7 @@ const struct value_kind value_kind_name = {
 	.set = value_word_set_name,
 	.words = text_words,
 	.print = value_word_print_name,
-	.tell = emit_text,
+	.emit = emit_text,
 	.equal = value_equal_texts,
 };
 
@@ -467,7 +469,7 @@ const struct value_kind value_kind_self = {
 	.set = set_self,
 	.words = self_words,
 	.print = print_self,
-	.tell = emit_text,
+	.emit = emit_text,
 	.equal = equal_selves,
 	.size = sizeof(const char *),
 };
@@ -476,7 +478,7 @@ const struct value_kind value_kind_host = {
 	.set = value_word_set_host,
 	.words = text_words,
 	.answer = answer_text,
-	.tell = emit_text,
+	.emit = emit_text,
 	.equal = value_equal_texts,
 	.each_text = value_each_of_text,
 };
@@ -486,7 +488,7 @@ const struct value_kind value_kind_cookie = {
 	.one = true,
 	.words = cookie_words,
 	.answer = answer_cookie,
-	.tell = emit_cookie,
+	.emit = emit_cookie,
 	.size = HTTP_COOKIE_NAME,
 };
 
@@ -496,14 +498,14 @@ const struct value_kind value_kind_identity = {
 	.one = true,
 	.words = cookie_words,
 	.answer = answer_cookie,
-	.tell = emit_cookie,
+	.emit = emit_cookie,
 	.size = HTTP_IDENTITY_NAME,
 };
 
 const struct value_kind value_kind_check = {
 	.set = set_check,
 	.words = check_words,
-	.tell = emit_check,
+	.emit = emit_check,
 	.equal = value_equal_texts,
 	.each_text = value_each_of_text,
 };

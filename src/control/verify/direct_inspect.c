@@ -33,7 +33,7 @@ direct_inspect_add_vip(struct wanted *w, const struct addr *at)
 	w->is.vips++;
 }
 
-/* Those with tunnels need not be on the segment. */
+/* Adds a server to the request; with a tunnel it need not be on the segment. */
 static void
 direct_inspect_add_server(
     struct wanted *w, const struct plan *p, const struct server *s)
@@ -49,7 +49,8 @@ direct_inspect_add_server(
 	w->is.servers++;
 }
 
-/* Of servers, those in force: a plan that is not yet may have others. */
+/* Makes the request from the plan, and from the servers of the pool, as names
+ * of the plan may not be resolved yet. */
 static int
 make_wanted(struct wanted *w, const struct plan *plan, const struct pool *pool)
 {

@@ -188,8 +188,9 @@ client_acl(const struct subject *s, char word[ACL_WORD_MAX])
 	return acl_ref_word(&s->service->plan->config->client_acl, word);
 }
 
+/* Writes why no server is chosen. */
 static void
-sentence_of_none(const struct subject *s, char *text, size_t size)
+write_reason_of_none(const struct subject *s, char *text, size_t size)
 {
 	const struct pool *pool = s->service->pool;
 	char list[ACL_WORD_MAX];
@@ -214,8 +215,9 @@ sentence_of_none(const struct subject *s, char *text, size_t size)
 		snprintf(text, size, "no server may take the client");
 }
 
+/* Writes why the client gets this server, or none: the value of `because`. */
 static void
-sentence(const struct subject *s, char *text, size_t size)
+write_reason(const struct subject *s, char *text, size_t size)
 {
 	const struct decision *d = &s->x.decision;
 	const struct pool_options *o = pool_options(s->service->pool);
@@ -258,7 +260,7 @@ sentence(const struct subject *s, char *text, size_t size)
 		    "blacklisted one whose time expires first");
 		break;
 	default:
-		sentence_of_none(s, text, size);
+		write_reason_of_none(s, text, size);
 	}
 }
 
@@ -282,8 +284,9 @@ outcome_of_limit(const struct subject *s)
 	return "is refused";
 }
 
+/* Writes which limit of the client decides. */
 static void
-sentence_of_limit(const struct subject *s, char *text, size_t size)
+write_limit_reason(const struct subject *s, char *text, size_t size)
 {
 	const struct limit_options *o =
 	    &s->service->plan->config->frontend.limits;
@@ -300,8 +303,8 @@ sentence_of_limit(const struct subject *s, char *text, size_t size)
 		    outcome_of_limit(s));
 }
 
-/* One that is beyond a limit gets no server but the abuse server, or one
- * later. */
+/* Explains a client over a limit: it gets the abuse server, or a server later,
+ * or none. */
 static void
 explain_limit(struct subject *s)
 {
@@ -364,7 +367,7 @@ explain_emit_acl(struct fields *f, const struct subject *s)
 	}
 }
 
-/* What is explained is a client that a proxy names, not the proxy. */
+/* Emits the proxy, if the client is one that a proxy names. */
 static void
 emit_proxy(struct fields *f, const struct subject *s)
 {
@@ -448,9 +451,9 @@ explain_answer(struct reply *r, const struct subject *s)
 	size_t n;
 
 	if (s->limit != LIMIT_WITHIN)
-		sentence_of_limit(s, text, sizeof(text));
+		write_limit_reason(s, text, sizeof(text));
 	else
-		sentence(s, text, sizeof(text));
+		write_reason(s, text, sizeof(text));
 	chosen = s->x.decision.server;
 	n = strlen(text);
 	if (chosen != NULL && chosen->health.down && !pool_keeps_out(chosen))
@@ -475,7 +478,7 @@ explain_answer(struct reply *r, const struct subject *s)
 	fields_end(&f);
 }
 
-/* Of the words from number `at` on. */
+/* Parses the words of a client from number `at` on. */
 static int
 explain_words(struct service *svc, const struct words *w, int at,
     struct reply *r, struct error *e)

@@ -113,15 +113,18 @@ preflight_control(
 	    e, "a TCP control port is refused as root: use -u USER, or a path");
 }
 
+/* Whether listeners at both addresses cannot be open at a time. */
 static bool
-collide(const struct frontend_address *a, const struct frontend_address *b)
+addresses_collide(
+    const struct frontend_address *a, const struct frontend_address *b)
 {
 	return addr_equal(&a->at, &b->at) ||
 	    sock_takes(&a->at, a->v6_only, &b->at) ||
 	    sock_takes(&b->at, b->v6_only, &a->at);
 }
 
-/* Also among the addresses that this start takes before. */
+/* Tries an address, and whether an earlier one of this start conflicts with
+ * it. */
 static int
 try_place(struct listen_list *taken, const struct frontend_address *a,
     bool freebind, struct error *e)
@@ -132,7 +135,7 @@ try_place(struct listen_list *taken, const struct frontend_address *a,
 
 	for (i = 0; i < taken->count; i++)
 		if (taken->entry[i].datagram == a->datagram &&
-		    collide(&taken->entry[i], a))
+		    addresses_collide(&taken->entry[i], a))
 			return error_set(e,
 			    "\"%s\": address already in use, by \"%s\" of this "
 			    "configuration",
@@ -304,7 +307,7 @@ try_process(const struct pen *p, struct error *e)
 	return o->pid_file != NULL ? process_try_pid_file(o->pid_file, e) : 0;
 }
 
-/* Those of the plan in force: of web_stats, of on_state. */
+/* Tries the file of web_stats of the running plan. */
 static int
 try_stats_file(const struct pen *p, struct error *e)
 {
@@ -337,7 +340,8 @@ try_service_source(struct service *svc, struct error *e)
 	return try_source(svc->plan, e);
 }
 
-/* That of the first service is tried there, for all that follow it. */
+/* Tries the log of sessions of a service; services that use the one of the
+ * first service need no try. */
 static int
 try_session_log(struct service *svc, struct error *e)
 {

@@ -81,8 +81,9 @@ warn_order(struct warning_scope *d, const struct route_plans *all, unsigned i)
 
 /* ---- all of them ---- */
 
-/* Without `order`, which is a question for each two of them, only those that
- * depend on servers. */
+/* Prints warnings about routes: with `order` also about routes that others
+ * precede, which compares each two of them; else only those that depend on
+ * servers. */
 static void
 print_routes(struct service *svc, const struct plan *plan, bool order,
     struct buffer *text)

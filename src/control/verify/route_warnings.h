@@ -9,7 +9,7 @@
 void route_warnings_print(
     struct service *svc, const struct plan *plan, struct buffer *text);
 
-/* As a participant, after the routes: logs those that are new. */
+/* Logs new warnings about routes; as a participant, after the routes. */
 int route_warnings_prepare(struct apply *a, struct error *e);
 void route_warnings_commit(struct apply *a);
 void route_warnings_cancel(struct apply *a);

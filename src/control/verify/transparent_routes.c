@@ -68,6 +68,7 @@ transparent_routes_add_port(struct question *q, const struct addr *from)
 	transparent_routes_add(q, RTA_SPORT, &port, sizeof(port));
 }
 
+/* Reads the kernel's answer about a route: type, interface, source address. */
 static void
 transparent_routes_take(
     struct answer *r, union netlink_answer *a, size_t n, int family)
@@ -216,6 +217,8 @@ read_back(int fd, struct way *w, const struct addr *client, uint32_t interface,
 	}
 }
 
+/* Finds out how packets reach the server, and whether its replies to a client
+ * would come back to this host. */
 static void
 read_way(int fd, struct way *w)
 {

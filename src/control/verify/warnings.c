@@ -109,7 +109,8 @@ print_unguarded(const struct plan *p, struct buffer *text)
 
 /* ---- all of them ---- */
 
-/* Of the process; they stand beside those of the first service. */
+/* Prints the warnings about the process; these are printed with those of the
+ * first service. */
 static void
 print_of_process(const struct plan *all, struct buffer *text)
 {
@@ -218,7 +219,8 @@ warnings_drop_known(struct buffer *now, const struct buffer *old)
 	buffer_cut(now, kept);
 }
 
-/* They have no site, which would drop some of so many at once. */
+/* Logs the lines without the limit of a log site, which would drop some of so
+ * many at once. */
 void
 warnings_log_lines(
     const struct plan *service, struct buffer *lines, unsigned most)

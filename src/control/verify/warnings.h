@@ -10,10 +10,11 @@
  * those of the process come with the latter. */
 void warnings_print(
     const struct plan *all, const struct plan *p, struct buffer *text);
-/* Of these, the settings that have no effect without another one. */
+/* Prints, of these warnings, the settings that have no effect without another
+ * one. */
 void warnings_print_needs(
     const struct plan *all, const struct plan *p, struct buffer *text);
-/* Those about addresses that another program has, and about connections that
+/* Prints the warnings about addresses that another program has, and about what
  * descriptors and limits leave for each service. */
 void warnings_print_shares(const struct plan *p, struct buffer *text);
 /* Whether slow_start has an effect: the algorithm has shares. */

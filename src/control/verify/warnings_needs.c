@@ -367,7 +367,8 @@ print_plain_check(const struct plan *p, struct buffer *text)
 		    origin_name(p, "check"));
 }
 
-/* Of the process, or others follow the first service in it. */
+/* Whether the setting is of the process, or other services follow the first one
+ * in it. */
 static bool
 is_for_others(const struct plan *p, const struct command *row)
 {
@@ -485,6 +486,8 @@ is_there(const struct plan *p)
 	return p->name != NULL || plan_first_is_there(p);
 }
 
+/* Writes a line for each setting that is not the default and lacks what it
+ * needs to have an effect. */
 static void
 print_needs(const struct plan *all, const struct plan *p,
     const struct plan *defaults, struct buffer *text)

@@ -27,7 +27,7 @@ print_families(const struct plan *p, struct buffer *text)
  * others have many clients. */
 enum { SMALL_SHARE = 8 };
 
-/* What descriptors leave for all services, and for each. */
+/* Prints what descriptors leave for all services, and for each. */
 static void
 print_descriptors(const struct plan *p, struct buffer *text)
 {

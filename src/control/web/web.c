@@ -165,8 +165,8 @@ find_not_ready(
 	return service_not_ready(w->pen);
 }
 
-/* With a service in the query it answers for that, with "all" for each one that
- * listens; else any of them is enough. */
+/* Answers /readyz: for the service that the query names, with "all" for each
+ * service that listens; else one that is ready is enough. */
 static void
 get_ready(struct web *w, struct http_exchange *x)
 {

@@ -26,9 +26,9 @@ struct web;
 struct web *web_open(struct pen *p, const struct addr *at,
     const struct plan *plan, struct error *e);
 void web_close(struct web *w);
-/* In a child: the pages are its parent's. */
+/* In a child process: leaves the pages to its parent. */
 void web_close_in_child(struct web *w);
-/* Those before are not closed after all; NULL is fine. */
+/* Accepts again, as the earlier pages are to stay; NULL is fine. */
 void web_listen_again(struct web *w);
 
 /* Appends the page without scripts, complete and well-formed; needs a

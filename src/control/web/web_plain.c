@@ -91,7 +91,8 @@ add_service_row(
 	reply_add(&r->out, "</tr>\n");
 }
 
-/* Of several, what each serves; their servers and counters are below. */
+/* Adds a table of services, if there are several. Their servers and counters
+ * are below. */
 static void
 add_services(const struct pen *p, struct buffer *out)
 {

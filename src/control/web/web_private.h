@@ -29,7 +29,7 @@ void *web_new_walk(struct http_exchange *x, size_t size);
 bool web_find_service(const struct web *w, struct http_exchange *x,
     const struct service **svc, bool *named);
 
-/* What both pages begin with: to the body. */
+/* Writes the beginning of both pages, up to the body. */
 void web_page_head(struct buffer *out);
 /* /status.json */
 void web_get_status(struct web *w, struct http_exchange *x);

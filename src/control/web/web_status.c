@@ -125,7 +125,8 @@ emit_dns(const struct service *svc, struct reply *r)
 	fields_end(&f);
 }
 
-/* Of direct return, but for what is a number; null without. */
+/* Emits what is reported of direct return besides its counters; null without
+ * it. */
 static void
 emit_dsr(const struct service *svc, struct reply *r)
 {
@@ -151,6 +152,8 @@ web_take(struct status_walk *w, struct buffer *out)
 	buffer_cut(&w->reply.out, 0);
 }
 
+/* Writes the parts of the status before the list of servers: process, counters,
+ * the last minute, changes. */
 static void
 begin_status(
     struct status_walk *w, const struct service *svc, struct buffer *out)

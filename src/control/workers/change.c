@@ -111,7 +111,7 @@ write_keys(const struct apply *a, struct buffer *out)
 	return rc;
 }
 
-/* What follows the names, of all services. */
+/* Writes the part after the names: the data of all services. */
 static int
 write_rest(
     const struct apply_all *a, struct change_head *head, struct buffer *out)
@@ -129,6 +129,8 @@ write_rest(
 	return rc;
 }
 
+/* Fills in the head of a change: what the worker must know to make it as its
+ * leader did, and the lengths of the parts that follow. */
 static void
 fill_head(
     const struct apply_all *a, uint32_t number, struct change_head *head)
@@ -180,7 +182,7 @@ change_write(const struct apply_all *a, uint32_t number, struct buffer *out)
 /* ---- reading ---- */
 
 static const void *
-take(struct change_bytes *r, size_t n)
+take_bytes(struct change_bytes *r, size_t n)
 {
 	const char *at = r->at;
 
@@ -196,7 +198,7 @@ take_text(struct change_bytes *r)
 {
 	const char *end = memchr(r->at, '\0', r->left);
 
-	return end != NULL ? take(r, (size_t)(end - r->at) + 1) : NULL;
+	return end != NULL ? take_bytes(r, (size_t)(end - r->at) + 1) : NULL;
 }
 
 static int
@@ -208,7 +210,7 @@ read_hosts(struct change_bytes *r, struct resolved *to, unsigned hosts)
 
 	while (hosts-- > 0) {
 		name = take_text(r);
-		failed = take(r, sizeof(unsigned));
+		failed = take_bytes(r, sizeof(unsigned));
 		i = name != NULL && failed != NULL
 		    ? resolved_add_host(to, name[0] != '\0' ? name : NULL)
 		    : -1;
@@ -222,7 +224,7 @@ read_hosts(struct change_bytes *r, struct resolved *to, unsigned hosts)
 static int
 change_read_name(struct change_bytes *r, struct names *n)
 {
-	const void *bytes = take(r, sizeof(struct name_head));
+	const void *bytes = take_bytes(r, sizeof(struct name_head));
 	const char *host = bytes != NULL ? take_text(r) : NULL;
 	struct name_head head;
 	struct query *q;
@@ -251,12 +253,12 @@ change_begin(struct change_bytes *c, const char *bytes, size_t n)
 	size_t rest;
 
 	*c = (struct change_bytes){ .at = bytes, .left = n };
-	head = take(c, sizeof(c->head));
+	head = take_bytes(c, sizeof(c->head));
 	if (head == NULL)
 		return -1;
 	memcpy(&c->head, head, sizeof(c->head));
-	c->line = take(c, c->head.line);
-	c->files = take(c, c->head.files);
+	c->line = take_bytes(c, c->head.line);
+	c->files = take_bytes(c, c->head.files);
 	rest = c->head.states + c->head.keys * sizeof(struct shared_keys);
 	if (c->line == NULL || c->files == NULL || rest > c->left)
 		return -1;

@@ -45,7 +45,7 @@ first_fd(const struct channel *c, struct channel_fd *first)
 	return true;
 }
 
-/* It was sent, or cannot be. */
+/* Drops the first descriptor of the queue: it was sent, or cannot be sent. */
 static void
 drop_first_fd(struct channel *c)
 {
@@ -67,7 +67,7 @@ drop_out(struct channel *c)
 		drop_first_fd(c);
 }
 
-/* As send(2), with a descriptor beside the bytes. */
+/* send(2) with a descriptor beside the bytes. */
 static ssize_t
 send_with_fd(const struct channel *c, const void *bytes, size_t n, int fd)
 {
@@ -91,7 +91,8 @@ send_with_fd(const struct channel *c, const void *bytes, size_t n, int fd)
 	return sendmsg(c->fd, &m, MSG_NOSIGNAL);
 }
 
-/* One that the system does not take has a header of its own. */
+/* Sends the first descriptor with its header. If the system refuses the
+ * descriptor, the header is replaced by one for a missing descriptor. */
 static ssize_t
 send_fd(struct channel *c, int fd)
 {
@@ -105,7 +106,7 @@ send_fd(struct channel *c, int fd)
 	return 0;
 }
 
-/* Until the next descriptor, which goes with its header. */
+/* Sends bytes up to the next descriptor, which is sent with its own header. */
 static ssize_t
 send_some(struct channel *c)
 {
@@ -200,7 +201,8 @@ wait_until(struct channel *c, short what, uint64_t ms)
 	return rc > 0;
 }
 
-/* Both may send at a time: neither may wait for the other to read. */
+/* Sends all that is queued, for `ms` at most. It reads meanwhile: if both sides
+ * only sent, each would wait for the other. */
 void
 channel_empty(struct channel *c, uint64_t ms)
 {
@@ -265,7 +267,7 @@ channel_close(struct channel *c)
 /* Takes the messages apart that are complete. Returns 0, or -1: no memory, or
  * one that is too long. */
 static int
-split(struct channel *c)
+split_messages(struct channel *c)
 {
 	struct message *m;
 	uint32_t words[2];
@@ -312,7 +314,7 @@ channel_read(struct channel *c)
 		if (n <= 0)
 			break;
 		buffer_added(&c->in, (size_t)n);
-		if (split(c) < 0)
+		if (split_messages(c) < 0)
 			return -1;
 	}
 	if (buffer_length(&c->in) == 0)
@@ -357,7 +359,7 @@ channel_drop_fds(struct channel *c, const struct message *m)
 }
 
 static struct message *
-find(struct channel *c, unsigned type, unsigned other)
+take_message(struct channel *c, unsigned type, unsigned other)
 {
 	struct list *link;
 	struct message *m;
@@ -376,7 +378,7 @@ struct message *
 channel_wait(struct channel *c, unsigned type, unsigned other, uint64_t ms)
 {
 	uint64_t until = clock_monotonic_ms() + ms, now;
-	struct message *m = find(c, type, other);
+	struct message *m = take_message(c, type, other);
 	int rc = 0;
 
 	while (m == NULL && rc == 0) {
@@ -386,7 +388,7 @@ channel_wait(struct channel *c, unsigned type, unsigned other, uint64_t ms)
 		if (now >= until || !wait_until(c, what, until - now))
 			return NULL;
 		rc = channel_read(c);
-		m = find(c, type, other);
+		m = take_message(c, type, other);
 	}
 	return m;
 }

@@ -35,7 +35,7 @@ struct message {
 
 /* Opens both ends. Returns 0, or -1 with errno. */
 int channel_open_pair(struct channel *a, struct channel *b);
-/* Also what has come and was not taken. */
+/* Closes the channel, and drops messages that were not taken. */
 void channel_close(struct channel *c);
 
 /* Sends as much of it as there is room for, and keeps the rest, without

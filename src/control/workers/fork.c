@@ -116,7 +116,8 @@ workers_drop_flows(struct pen *p)
 	buffer_fini(all);
 }
 
-/* What they have of older processes the workers have now. */
+/* Empties the leader's client tables and flows of older processes, as the
+ * workers have them now. */
 static void
 forget_clients(struct pen *p)
 {
@@ -147,7 +148,8 @@ fork_each(struct workers *w, struct error *e)
 	return 0;
 }
 
-/* All have begun: their loops turn. */
+/* Waits until each worker has answered a ping: its loop turns. Returns 0, or -1
+ * with a full message. */
 static int
 all_begin(struct workers *w, struct error *e)
 {
@@ -172,7 +174,7 @@ all_begin(struct workers *w, struct error *e)
 	return 0;
 }
 
-/* They have no clients. */
+/* Ends all workers of a set that has no clients yet. */
 static void
 end_each(struct workers *w)
 {
@@ -241,7 +243,8 @@ renew(struct pen *p, struct error *e)
 	return 0;
 }
 
-/* One that cannot be forked is tried again. */
+/* Forks the workers that are due. One that cannot be forked is tried again
+ * later. */
 static int
 fork_due(struct workers *w, struct error *e)
 {

@@ -9,9 +9,9 @@
 #include "control/workers/worker_private.h"
 #include "net/sock_group.h"
 
-/* So long the client table has clients of all workers: some that came to this
- * one by the old number may wait in a backlog. Then they are forgotten, so many
- * at a time. */
+/* How long the client table keeps clients of other workers: some that this
+ * worker got by the old number of workers may still wait in a backlog. Then
+ * those are removed, in portions. */
 enum { BACKLOG_MS = 2000, SWEEP_MS = 1, PORTION = 1000 };
 
 static bool
@@ -69,7 +69,7 @@ sweep_some(struct worker *w, struct sticky *s)
 }
 
 static bool
-is_there(const struct pen *p, const struct service *wanted)
+service_exists(const struct pen *p, const struct service *wanted)
 {
 	const struct service *svc;
 
@@ -84,7 +84,7 @@ on_sweep(struct timer *t)
 {
 	struct worker *w = container_of(t, struct worker, sweep);
 
-	if (!is_there(w->pen, w->sweeps)) /* begins again */
+	if (!service_exists(w->pen, w->sweeps)) /* begins again */
 		w->sweeps = w->pen->service;
 	else if (!sweep_some(w, pool_sticky(w->sweeps->pool))) {
 		w->sweeps = w->sweeps->next;

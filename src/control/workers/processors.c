@@ -30,8 +30,8 @@ read_text(struct buffer *text, const char *directory, const char *name)
 	return buffer_bytes(text);
 }
 
-/* So many processors can use up the quota; the smaller of it and `least`, where
- * 0 is none. */
+/* The processors that a quota is enough for, rounded up; the smaller of that
+ * and `least`, where 0 is none. */
 static unsigned
 take_quota(unsigned least, long long quota, long long period)
 {

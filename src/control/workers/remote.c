@@ -58,7 +58,9 @@ remote_waits(const struct remote *a)
 	return false;
 }
 
-/* One that knows the client, or has done it, is enough. */
+/* The failure to report if all workers have failed. Success in one of them is
+ * enough, because only one knows the client, or has done it: NULL then, or if
+ * none has failed. */
 static const struct remote_answer *
 failure_of_all(const struct remote *a)
 {
@@ -92,7 +94,7 @@ find_items(const struct buffer *b, const char **at, size_t *n)
 }
 
 static void
-join(const struct remote *a, struct buffer *out)
+join_answers(const struct remote *a, struct buffer *out)
 {
 	bool list = false, items = false;
 	const char *at;
@@ -137,7 +139,7 @@ remote_continue(struct wait *w, struct buffer *out, struct error *e)
 		a->reply->classic = failed->classic;
 		return WAIT_FAILED;
 	}
-	join(a, out);
+	join_answers(a, out);
 	return WAIT_DONE;
 }
 
@@ -183,9 +185,10 @@ remote_new(struct workers *w)
 	return a;
 }
 
-/* Which worker alone it concerns, from 0 on; its count: all. */
+/* The number, from 0 on, of the one worker that the command concerns; `count`:
+ * it concerns all. */
 static unsigned
-concerned(const struct call *c, unsigned count)
+worker_concerned(const struct call *c, unsigned count)
 {
 	const struct words *w = c->words;
 	struct addr at;
@@ -208,8 +211,8 @@ concerned(const struct call *c, unsigned count)
 	return sock_group_of(&who, count, SOCK_GROUP_BY_ADDRESS);
 }
 
-/* To worker `only`; its count: to all. Returns 0, or -1 without memory: then it
- * is freed. */
+/* Posts the question to worker `only`; if that is the number of workers, to
+ * all. Returns 0, or -1 without memory: then `a` is freed. */
 static int
 post_question(struct remote *a, struct workers *w, unsigned only,
     struct question *q, const char *line, size_t length)
@@ -248,7 +251,8 @@ remote_begin(struct call *c, const char *line, size_t length, struct error *e)
 		return error_set(e, "out of memory");
 	a->reply = c->reply;
 	memcpy(q.service, c->service->name, sizeof(q.service));
-	if (post_question(a, w, concerned(c, w->count), &q, line, length) < 0)
+	if (post_question(
+		a, w, worker_concerned(c, w->count), &q, line, length) < 0)
 		return error_set(e, "out of memory");
 	c->wait = &a->wait;
 	return 0;
@@ -363,7 +367,8 @@ worker_forget_answers(struct worker *w)
 }
 
 static void
-say(const struct answering *a, unsigned type, const char *text, size_t n)
+send_numbered(
+    const struct answering *a, unsigned type, const char *text, size_t n)
 {
 	struct buffer out;
 
@@ -388,19 +393,19 @@ send_end(struct answering *a)
 				   : '-',
 	    q->failed ? q->error.text : "");
 	if (!q->failed && buffer_length(&q->reply.out) > 0)
-		say(a, MESSAGE_ANSWER, buffer_bytes(&q->reply.out),
+		send_numbered(a, MESSAGE_ANSWER, buffer_bytes(&q->reply.out),
 		    buffer_length(&q->reply.out));
-	say(a, MESSAGE_ANSWERED, text, strlen(text));
+	send_numbered(a, MESSAGE_ANSWERED, text, strlen(text));
 }
 
 static void
-go_on(struct answering *a)
+continue_answering(struct answering *a)
 {
 	struct request *q = &a->request;
 
 	switch (request_run(q)) {
 	case REQUEST_FULL:
-		say(a, MESSAGE_ANSWER, buffer_bytes(&q->reply.out),
+		send_numbered(a, MESSAGE_ANSWER, buffer_bytes(&q->reply.out),
 		    buffer_length(&q->reply.out));
 		buffer_cut(&q->reply.out, 0);
 		a->waits = worker_is_full(a->worker);
@@ -419,13 +424,13 @@ go_on(struct answering *a)
 static void
 on_wake(struct request *q)
 {
-	go_on(list_entry(q, struct answering, request));
+	continue_answering(list_entry(q, struct answering, request));
 }
 
 static void
 on_piece(struct task *t)
 {
-	go_on(list_entry(t, struct answering, task));
+	continue_answering(list_entry(t, struct answering, task));
 }
 
 void
@@ -463,7 +468,7 @@ worker_answer(struct worker *w, const struct message *m)
 	list_append(&w->answers, &a->link);
 	request_init(&a->request, w->pen, &a->caller, on_wake);
 	if (request_begin(&a->request, m->bytes + sizeof(q)) == 0)
-		go_on(a);
+		continue_answering(a);
 	else
 		answering_free(a);
 }

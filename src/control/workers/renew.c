@@ -52,7 +52,7 @@ workers_hand_over(struct pen *p)
 	leave_set(p->role.workers);
 }
 
-/* Those that have come with the message. */
+/* Takes the sockets that have come with the message. */
 static void
 take_sockets(
     struct channel *c, const struct message *m, struct passed *sockets)
@@ -66,8 +66,11 @@ take_sockets(
 	channel_drop_fds(c, m);
 }
 
+/* Requests the next portion of clients or flows from the workers, one worker
+ * after the other, and waits for it. Returns 1: there is more, 0: that was all,
+ * -1: no memory. */
 static int
-gather(struct workers *w, bool flows, bool first, struct buffer *out,
+gather_next(struct workers *w, bool flows, bool first, struct buffer *out,
     struct passed *sockets)
 {
 	struct gather gather = { .flows = flows, .sockets = sockets != NULL };
@@ -98,7 +101,7 @@ int
 workers_gather(struct pen *p, bool flows, bool first, struct buffer *out,
     struct passed *sockets)
 {
-	return gather(p->role.workers, flows, first, out, sockets);
+	return gather_next(p->role.workers, flows, first, out, sockets);
 }
 
 /* ---- a new number ---- */
@@ -117,7 +120,7 @@ gather_all(struct workers *w, bool flows, struct handover_state_reader *l)
 	handover_reader_go_on(&r);
 	do {
 		buffer_init(&piece);
-		rc = gather(w, flows, first, &piece, &sockets);
+		rc = gather_next(w, flows, first, &piece, &sockets);
 		first = false;
 		(void)handover_feed(
 		    &r, buffer_bytes(&piece), buffer_length(&piece));

@@ -28,7 +28,8 @@
 
 /* ---- the leader ---- */
 
-/* With one process sessions are in the process that would lead. */
+/* Refuses a change between one worker and several while pen runs: with one, the
+ * sessions are in the process that would become the leader. */
 static int
 check_number(const struct apply_all *a, unsigned wanted, struct error *e)
 {
@@ -101,7 +102,7 @@ prepare_change(struct apply_all *a, struct error *e)
 	return 0;
 }
 
-/* Those of listeners that are new. */
+/* Posts the sockets of new listeners. */
 static void
 post_sockets(const struct apply_all *all, struct worker_slot *s)
 {
@@ -148,7 +149,7 @@ share_is_used_up(const struct workers *w)
 }
 
 static void
-commit_number(struct apply_all *a)
+commit_worker_count(struct apply_all *a)
 {
 	struct workers *w = a->pen->role.workers;
 	unsigned wanted = workers_wanted(a->pen, a->draft);
@@ -204,8 +205,8 @@ join_keys(struct pen *p, const char *bytes, unsigned count)
 	tls_wipe(&k, sizeof(k));
 }
 
-/* It is in force, or the worker makes no more: `rc` is -1, with a full
- * message. */
+/* Ends the change: it is in force here, or, with `rc` -1 and a full message, it
+ * could not be made, and the leader will replace this worker. */
 static void
 end_change(
     struct worker *w, const struct change_bytes *c, int rc, struct error *e)
@@ -224,7 +225,7 @@ end_change(
 }
 
 static void
-go_on(struct making *k)
+continue_change(struct making *k)
 {
 	struct worker *w = k->worker;
 	struct request *q = &k->request;
@@ -249,7 +250,7 @@ go_on(struct making *k)
 static void
 on_wake(struct request *q)
 {
-	go_on(list_entry(q, struct making, request));
+	continue_change(list_entry(q, struct making, request));
 }
 
 /* Returns 0, or -1 without memory. */
@@ -274,7 +275,7 @@ make_line(struct worker *w, struct message *m, struct change_bytes *c)
 			    error_set(&k->request.error, "out of memory") < 0;
 		k->bytes = *c;
 		w->making = k;
-		go_on(k);
+		continue_change(k);
 		rc = 0;
 	} else {
 		free(k);
@@ -283,7 +284,7 @@ make_line(struct worker *w, struct message *m, struct change_bytes *c)
 	return rc;
 }
 
-/* As refresh.c does it. */
+/* Applies new addresses of names, as refresh.c has done in the leader. */
 static int
 make_refresh(struct worker *w, struct change_bytes *c, struct error *e)
 {
@@ -337,7 +338,8 @@ worker_change(struct worker *w, struct message *m)
 	free(m);
 }
 
-/* It must have read what its leader has. */
+/* Checks that the worker has read the same files and access lists as its
+ * leader. */
 static int
 check_files(const struct apply_all *a, struct error *e)
 {
@@ -373,5 +375,5 @@ workers_commit(struct apply_all *a)
 	if (t->workers == NULL)
 		return;
 	post_change(a, t->workers);
-	commit_number(a);
+	commit_worker_count(a);
 }

@@ -10,7 +10,7 @@
 
 #include "control/workers/reserve.h"
 
-/* Until its parent ends it, or has ended. */
+/* Sleeps until the parent ends this process, or has ended itself. */
 static void
 idle(int fd)
 {

@@ -24,7 +24,7 @@ void reserve_take(struct reserve *r);
 bool reserve_has(const struct reserve *r, pid_t pid);
 /* Ends all. */
 void reserve_empty(struct reserve *r);
-/* In a child process: they are its parent's. */
+/* In a child process: leaves the processes of the reserve to its parent. */
 void reserve_forget(struct reserve *r);
 
 #endif

@@ -12,8 +12,8 @@
 
 enum { LINE = SHARED_MEMORY_LINE, MOST = 256 << 20, LEAST = 1 << 20 };
 
-/* As much as there may be: where addresses are scarce, or memory is reserved,
- * less. */
+/* Reserves much more memory than is used; less, where addresses are scarce or
+ * memory is reserved for good. */
 int
 shared_memory_open(struct shared_memory *m, unsigned parts, uint32_t used)
 {

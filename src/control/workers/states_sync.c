@@ -15,7 +15,8 @@
 enum { SUSPECT_MS = 3600 * 1000 };
 
 static void
-fill(const struct service *svc, const struct server *s, struct state_record *r)
+fill_record(
+    const struct service *svc, const struct server *s, struct state_record *r)
 {
 	memset(r, 0, sizeof(*r));
 	memcpy(r->service, svc->name, sizeof(r->service));
@@ -30,7 +31,7 @@ states_sync_write(
 {
 	struct state_record r;
 
-	fill(svc, s, &r);
+	fill_record(svc, s, &r);
 	return buffer_append(out, &r, sizeof(r));
 }
 
@@ -45,7 +46,8 @@ is_news(const struct server *s)
 	    strcmp(s->history.reason, "answered") == 0;
 }
 
-/* One that waits for room is sent as it is then. */
+/* Sends the state of a server. If the channel has no room, it is marked, and
+ * its state at that later time is sent. */
 static void
 send_state_record(struct worker *w, const struct service *svc, struct server *s)
 {
@@ -55,7 +57,7 @@ send_state_record(struct worker *w, const struct service *svc, struct server *s)
 	w->untold |= s->untold;
 	if (s->untold)
 		return;
-	fill(svc, s, &r);
+	fill_record(svc, s, &r);
 	worker_send(w->pen, MESSAGE_STATE, &r, sizeof(r));
 }
 
@@ -66,7 +68,7 @@ states_sync_send(struct service *svc, struct server *s)
 	struct state_record r;
 
 	if (p->role.worker == NULL) {
-		fill(svc, s, &r);
+		fill_record(svc, s, &r);
 		workers_post(p->role.workers, MESSAGE_STATE, &r, sizeof(r));
 		workers_announce(p->role.workers);
 	} else if (is_news(s)) {
@@ -74,7 +76,7 @@ states_sync_send(struct service *svc, struct server *s)
 	}
 }
 
-/* Of each its newest one. */
+/* Sends the states that wait for room: of each server only the newest one. */
 void
 states_sync_send_rest(struct worker *w)
 {
@@ -91,8 +93,12 @@ states_sync_send_rest(struct worker *w)
 		}
 }
 
+/* Takes over what another process has found out about a server. In a worker a
+ * suspect server stays so until the leader's checks decide, and sessions with a
+ * server that is down are cut. */
 static void
-learn(struct service *svc, struct server *s, struct server_elsewhere *known)
+follow_state(
+    struct service *svc, struct server *s, struct server_elsewhere *known)
 {
 	struct pen *p = svc->pen;
 
@@ -104,7 +110,8 @@ learn(struct service *svc, struct server *s, struct server_elsewhere *known)
 		frontend_cut_sessions(svc->frontend);
 }
 
-/* Of a worker's report: that its clients failed or were answered. */
+/* Takes over what a worker reports of a server: that clients failed there, or
+ * were answered. */
 static void
 learn_of_worker(
     struct service *svc, struct server *s, const struct server_elsewhere *told)
@@ -140,7 +147,7 @@ states_sync_receive(struct pen *p, const char *bytes, size_t n)
 			continue;
 		}
 		p->role.muted = true;
-		learn(svc, s, &r.server);
+		follow_state(svc, s, &r.server);
 		p->role.muted = false;
 	}
 }

@@ -81,7 +81,8 @@ send_rest(struct worker *w)
 	want_room(w);
 }
 
-/* As the leader does it: certificates, countries and logs. */
+/* SIGHUP as in the leader: reads certificates and countries again, and reopens
+ * logs. */
 static void
 hang_up(struct pen *p)
 {
@@ -126,8 +127,8 @@ end_cover(struct pen *p)
 		frontend_cover_end(svc->frontend);
 }
 
-/* In front of the message that they belong to. Flows whose sockets do not go
- * begin anew there. */
+/* Sends the sockets of flows, in front of the message that they belong to.
+ * Flows whose sockets cannot be sent begin anew in the other process. */
 static void
 send_sockets(struct worker *w, struct passed *sockets)
 {
@@ -166,9 +167,10 @@ gather_some(struct worker *w, const struct message *m)
 	buffer_fini(&out);
 }
 
-/* Its leader has replaced it, or another process its leader. */
+/* Ends gracefully: the leader has replaced this worker, or another process has
+ * replaced the leader. */
 static void
-leave(struct pen *p)
+on_replaced(struct pen *p)
 {
 	struct service *svc;
 
@@ -181,7 +183,7 @@ leave(struct pen *p)
 }
 
 static void
-hear(struct worker *w, const struct message *m)
+on_message(struct worker *w, const struct message *m)
 {
 	struct pen *p = w->pen;
 
@@ -214,7 +216,7 @@ hear(struct worker *w, const struct message *m)
 		end_cover(p);
 		break;
 	case MESSAGE_HAND_OVER:
-		leave(p);
+		on_replaced(p);
 		break;
 	case MESSAGE_DRAIN:
 		stopping_begin(p, 0, "leader");
@@ -227,8 +229,8 @@ hear(struct worker *w, const struct message *m)
 	}
 }
 
-/* In their order; but a change that waits delays neither a sign of life nor the
- * end. */
+/* The next message, in order; while a change waits, only pings and the order to
+ * end are taken. */
 static struct message *
 next_message(struct worker *w)
 {
@@ -244,7 +246,7 @@ take_message(struct worker *w, struct message *m)
 		worker_change(w, m);
 		return;
 	}
-	hear(w, m);
+	on_message(w, m);
 	free(m);
 }
 
@@ -262,8 +264,9 @@ pause_while_behind(struct worker *w)
 	services_pause(w->pen, behind || w->is_paused);
 }
 
-/* Without its leader a worker has no control and would not be replaced. What a
- * message does may be to accept clients, which is to take messages. */
+/* Handles all messages that have come. If the leader has ended, so does the
+ * worker: it would have no control, and would not be replaced. A message may
+ * accept clients, which calls this again: then only a mark is set. */
 static void
 worker_take_messages(struct worker *w)
 {
@@ -314,7 +317,8 @@ worker_on_task(struct task *t)
 
 static pid_t leader;
 
-/* What has no parent is process 1's, or a subreaper's. */
+/* Ends this worker soon if its leader has ended: its parent is process 1 then,
+ * or a subreaper. */
 static void
 on_continued(int signal)
 {
@@ -370,7 +374,8 @@ forget_request(struct pen *p)
 	p->reload = NULL;
 }
 
-/* Files stay: they are the leader's. */
+/* In a new worker: closes what only the leader uses, without removing files or
+ * ending programs, which are the leader's. */
 static void
 leave_leader(struct pen *p)
 {

@@ -19,7 +19,8 @@ struct record {
 	struct route *route;
 };
 
-/* Those of a service; without `all`, those that have no place yet. */
+/* Calls `fn` for each record of a service; without `all`, for those that have
+ * no place yet. */
 static void
 each_record(struct service *svc, bool all,
     void (*fn)(void *arg, const struct record *r), void *arg)
@@ -134,8 +135,8 @@ add_up_stats(struct pen *p, const struct record *r)
 	memcpy(r->now, &sum, sizeof(sum));
 }
 
-/* What was counted at other addresses is given up, but not that there are
- * connections. */
+/* Adds up the parts of a server. Counters of parts with another generation are
+ * of other addresses, and are left out, except for the open connections. */
 static void
 add_up_server(struct pen *p, const struct record *r)
 {
@@ -187,7 +188,8 @@ worker_counters_sum_server(struct pen *p, struct server *s)
 
 /* ---- the leader's part ---- */
 
-/* That of a server at other addresses begins anew. */
+/* The leader's part of the record; of a server that has other addresses now, it
+ * begins at zero. */
 static void *
 kept_of(const struct shared_memory *m, const struct record *r)
 {
@@ -237,6 +239,9 @@ worker_counters_move(struct pen *p, const struct shared_memory *to,
 		each_record(svc, true, move_record, &m);
 }
 
+/* Takes the sums off the leader's part, so that they begin at zero again, and
+ * empties peaks and recent times in the parts of workers. The counters of
+ * routes are not cleared. */
 static void
 clear_record(void *arg, const struct record *r)
 {

@@ -25,8 +25,8 @@ struct service;
 void worker_counters_join(struct pen *p, struct shared_memory *m, bool begins);
 
 /* ---- in the leader ---- */
-/* Its counters are the sums from now on. Peaks are sums of those of the workers
- * that get new clients, and never get smaller. */
+/* Sets the leader's own counters to the sums of all parts. Peaks are added up
+ * over the workers that get new clients, and never get smaller. */
 void worker_counters_sum(struct pen *p);
 void worker_counters_sum_server(struct pen *p, struct server *s);
 /* The leader's part of `to` gets what a part of `from` has, whose process is

@@ -44,13 +44,13 @@ void worker_send(struct pen *p, unsigned type, const void *bytes, size_t n);
 /* Whether so much is kept that what can wait should. */
 bool worker_is_full(const struct worker *w);
 
-/* Those that came with the message are in pen.sockets from now on. */
+/* Puts the sockets that came with the message into pen.sockets. */
 void worker_take_sockets(struct worker *w, const struct message *m);
 
 /* replicate.c: makes the change that the leader has made; it frees the
  * message. */
 void worker_change(struct worker *w, struct message *m);
-/* This process ends. */
+/* Drops the change that is being made, since this process ends. */
 void worker_give_up_change(struct worker *w);
 /* own_clients.c: what older processes had of this worker's clients. */
 void worker_take_clients(struct worker *w);

@@ -22,8 +22,9 @@ enum { LASTS_MS = 60000, PAUSE_MS = 1000, PAUSE_MAX_MS = 30000 };
 /* Bytes that are kept for one that is busy, or stopped, before it is ended. */
 enum { KEPT_MAX = 16 << 20 };
 
-/* Its end was seen on the channel, which is closed a moment before the process
- * can be waited for; one that only closed it is killed. */
+/* Waits for the end of the process, which its channel has reported: that is
+ * closed a moment before the process can be waited for. A process that has only
+ * closed its channel is killed. Returns its status. */
 int
 worker_slot_reap(pid_t pid)
 {
@@ -104,7 +105,8 @@ on_again(struct timer *t)
 	stop_for_fork(container_of(t, struct worker_slot, again));
 }
 
-/* What it had of others they have no more. */
+/* The worker has ended: the sockets of other workers that it served for them
+ * are served by it no longer. */
 static void
 forget_help(struct worker_slot *s)
 {
@@ -121,6 +123,8 @@ forget_help(struct worker_slot *s)
 		cover_soon(w);
 }
 
+/* A worker has ended: keeps its counters, fails the reports that were requested
+ * of it, and forks another one. */
 static void
 worker_slot_lose(struct worker_slot *s)
 {

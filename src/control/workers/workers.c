@@ -20,7 +20,8 @@
  * their end. */
 enum { WATCHDOG_MS = 1000, END_MS = 5000 };
 
-/* In a new root, or the sandbox, the files about quotas are others. */
+/* How many workers the plan wants. The number of processors is found out once:
+ * in a new root, or the sandbox, the files about quotas cannot be read. */
 unsigned
 workers_wanted(struct pen *p, const struct plan *plan)
 {
@@ -94,7 +95,7 @@ workers_join(struct pen *p)
 
 /* ---- life ---- */
 
-/* Those that did not end in time. */
+/* Collects the processes that did not end in time. */
 static void
 reap_rest(struct workers *w)
 {
@@ -110,8 +111,9 @@ reap_rest(struct workers *w)
 	}
 }
 
-/* One whose loop does not turn serves no client, and never will. After a pause
- * of the leader itself, perhaps of all, none had a ping to answer. */
+/* Kills workers whose loop does not turn: they serve no client, and never will.
+ * Not after a pause of the leader itself, in which no worker had a ping to
+ * answer. */
 static void
 on_watchdog(struct timer *t)
 {
@@ -173,7 +175,8 @@ on_end(struct task *t)
 	free_set(w);
 }
 
-/* Not at once: it may be a part of it that has noticed it. */
+/* If none of its workers is left, ends an older set of workers; in the loop's
+ * next turn, as the caller may be a part of it. */
 void
 workers_end(struct workers *w)
 {
@@ -185,6 +188,8 @@ workers_end(struct workers *w)
 		loop_soon(w->pen->loop, &w->end);
 }
 
+/* A set of `count` workers, none of which is forked yet, with the memory that
+ * they will share. NULL with a full message. */
 static struct workers *
 new_set(struct pen *p, unsigned count, struct error *e)
 {

@@ -31,8 +31,8 @@ struct workers;
 struct plan;
 unsigned workers_wanted(struct pen *p, const struct plan *plan);
 
-/* This process leads so many from now on, which are not there yet; others that
- * it has led serve their sessions to the end. Returns 0, or -1 with a full
+/* Makes this process the leader of `count` workers, which are not forked yet;
+ * an older set serves its sessions to the end. Returns 0, or -1 with a full
  * message. */
 int workers_open(struct pen *p, unsigned count, struct error *e);
 /* Ends all workers, which reset what sessions they have. NULL is fine. */

@@ -111,7 +111,7 @@ void worker_slot_init(
     struct worker_slot *s, struct workers *w, unsigned member);
 /* Closes and frees what is of it; the process goes on. */
 void worker_slot_fini(struct worker_slot *s);
-/* For its watch. */
+/* Called by the watch of the worker's channel. */
 void worker_slot_on_messages(struct watch *w, unsigned ready);
 /* The worker is to be forked: now, or in a while if others died lately. */
 void worker_slot_replace(struct worker_slot *s);
@@ -119,7 +119,7 @@ void worker_slot_replace(struct worker_slot *s);
  * goes on; at most two seconds: one that is in a call to a disk that hangs ends
  * later. Returns its status, or -1. */
 int worker_slot_reap(pid_t pid);
-/* It does not answer: ends it. */
+/* Kills a worker that does not answer. */
 void worker_slot_kill(struct worker_slot *s, const char *why);
 /* Sends without waiting, what it does not take yet later; or ends it. */
 void worker_slot_post(
@@ -173,7 +173,8 @@ int remote_begin(
 
 /* states_sync.c: the state of a server is sent, received, written. */
 void states_sync_send(struct service *svc, struct server *s);
-/* In a worker: those for which there was no room. */
+/* In a worker: sends the states of servers for which the channel had no
+ * room. */
 void states_sync_send_rest(struct worker *w);
 void states_sync_receive(struct pen *p, const char *bytes, size_t n);
 int states_sync_write(

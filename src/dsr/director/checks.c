@@ -146,6 +146,8 @@ has_vip(const struct probes_plan *p, const struct peer *at)
 	return false;
 }
 
+/* Plans the probes of each VIP whose family has an own address to probe from;
+ * none if checks are off. */
 static int
 plan_probes(struct checks *c, const struct director_check *s)
 {
@@ -196,7 +198,8 @@ checks_renew(struct checks *c)
 	return c->settings.on ? plan_probes(c, &c->settings) : 0;
 }
 
-/* What others find out about servers that they check is theirs. */
+/* Other processes check the servers from now on: forgets the results of probes,
+ * and drops those under way. */
 void
 checks_reset(struct checks *c)
 {

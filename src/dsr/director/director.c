@@ -242,8 +242,8 @@ has_flow(const struct frame *f)
 	return f->kind == FRAME_FLOW || f->kind == FRAME_ERROR;
 }
 
-/* All are parsed and their flows prefetched before the first is handled, so
- * that cache misses overlap. */
+/* Handles a batch. All frames are parsed and their flows prefetched before the
+ * first is handled, so that cache misses overlap. */
 static void
 on_batch(struct director *d, const struct link_frame *list, unsigned n)
 {

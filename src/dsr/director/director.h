@@ -87,7 +87,7 @@ bool director_has_ended(const struct director *d);
 /* Whether the cable is in. */
 bool director_has_carrier(const struct director *d);
 
-/* From now on forwards established flows only; for good. */
+/* Forwards only established flows from now on, for good. */
 void director_drain(struct director *d);
 /* Flows that count, see dsr_flows.h; without a memory of flows 1, as there may
  * be any. A standby has none: they are another director's. */
@@ -138,8 +138,8 @@ const struct probe_report *director_probed(
  * server that reuses its slot inherits them. */
 bool director_has_flows(const struct director *d, const struct server *s);
 
-/* For other directors: calls `fn` with the number of each flow that has become
- * assured; NULL: of none. */
+/* Calls `fn` with the number of each flow that has become assured, to report it
+ * to other directors; NULL: no longer. */
 void director_on_flow(
     struct director *d, void (*fn)(void *arg, uint32_t number), void *arg);
 /* The highest number that a flow may have. */
@@ -179,7 +179,7 @@ struct director_export {
 	uint16_t vlan; /* the tag of its segment */
 };
 struct director_export director_export(const struct director *d);
-/* Before director_start(). */
+/* Sets what an older process has found out; before director_start(). */
 void director_restore(struct director *d, const struct director_export *past);
 /* The same of its role, with times of this clock. */
 struct role director_role(const struct director *d);

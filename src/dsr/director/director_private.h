@@ -54,7 +54,7 @@ void director_learn_vlan(
 void director_note_claim(struct director *d, const struct who_has *m);
 /* Active, or a standby, since then (ms). */
 void director_set_role(struct director *d, bool standby, uint64_t since);
-/* With the tick: the rate of frames. */
+/* Called with each tick: measures the rate of frames. */
 void director_note_traffic(struct director *d, uint64_t now);
 /* No server answers with the tag that is in use: tries the suggested one, and
  * the one before by turns. */

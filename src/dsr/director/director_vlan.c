@@ -45,8 +45,9 @@ director_note_vlan(struct director *d, const struct frame *f)
 	checks_reset(&d->checks);
 }
 
-/* Until a frame for a VIP comes, that of a server or for it will do: a standby
- * gets no other. */
+/* Learns the tag of the segment from an ARP or NDP message: one for a VIP, or,
+ * until one has come, one of a server or for one, as a standby gets no
+ * others. */
 void
 director_learn_vlan(
     struct director *d, const struct frame *f, const struct who_has *m)

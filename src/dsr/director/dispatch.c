@@ -15,7 +15,7 @@ has_nothing_yet(const struct frame *f)
 	    (f->tcp_flags & (FRAME_SYN | FRAME_ACK | FRAME_RST)) == FRAME_SYN;
 }
 
-/* After a FIN or RST a flow is remembered for its last frames. */
+/* Whether a flow has ended; it is remembered for its last frames. */
 static bool
 is_over(const struct dsr_flow *w)
 {
@@ -52,6 +52,8 @@ on_flow_end(void *arg, struct dsr_flow *w)
 		pool_moved(d->pool, s, &who, &none, w->bytes, 0);
 }
 
+/* A flow counts in another way than before, as a connection of its server, as
+ * load only, or not at all: the pool follows. */
 static void
 on_flow_count(void *arg, struct dsr_flow *w, enum dsr_counts was)
 {
@@ -211,8 +213,9 @@ last_frame(void *arg, const struct dsr_flow *w)
 	return fast_path_last_frame(&d->fast, w);
 }
 
-/* One of another director waits as one that was picked up: a few frames here
- * make it as any other, and it is evicted before those. */
+/* Adds a flow that another director reports. It does not count yet: a few
+ * frames here make it a normal flow, and until then it is evicted before
+ * those. */
 bool
 dispatch_learn(struct dispatch *d, const struct dsr_report *r)
 {

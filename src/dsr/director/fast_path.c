@@ -17,6 +17,8 @@ enum {
 
 /* ---- entries ---- */
 
+/* The entry of a server for the fast path: the MAC of its next hop, or zeros if
+ * the kernel must not forward to it, so that its frames come to pen. */
 static struct link_entry
 entry_of(const struct fast_path *fp, uint32_t number)
 {

@@ -32,7 +32,7 @@ struct fast_path {
 
 /* How many flows the kernel may have. */
 uint32_t fast_path_most(const struct director_options *o);
-/* After the link was opened. */
+/* Begins to use the fast path of the link, which was opened. */
 void fast_path_open(struct fast_path *f);
 /* The link was another process's until now, and so were the entries: frames of
  * all flows come here before the kernel forwards them again. */
@@ -43,8 +43,8 @@ void fast_path_fini(struct fast_path *f);
 /* Sets the entries as servers are now: to be called after a change, and with
  * every tick, because changes of health are not reported here. */
 void fast_path_refresh(struct fast_path *f);
-/* What is served has changed: the next frame of each flow is checked here
- * before the kernel forwards that flow again. */
+/* Makes the next frame of each flow come to pen before the kernel forwards that
+ * flow again, as VIPs or servers have changed. */
 void fast_path_renew(struct fast_path *f);
 /* A frame of that flow was received and is forwarded. Adds the flow to the
  * kernel, or removes it, as its state demands. */
@@ -52,7 +52,8 @@ void fast_path_on_frame(struct fast_path *fp, struct dsr_flow *w,
     const struct frame *f, const struct link_frame *l);
 /* Removes a flow from the kernel, and takes over what was counted there. */
 void fast_path_remove(struct fast_path *f, struct dsr_flow *w);
-/* For dsr_flows.last_frame. */
+/* When the last frame of a flow went by the fast path: for
+ * dsr_flows.last_frame. */
 uint32_t fast_path_last_frame(
     const struct fast_path *f, const struct dsr_flow *w);
 

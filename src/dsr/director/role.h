@@ -19,8 +19,8 @@ struct role {
 	uint64_t claimed_at; /* ms; 0: none */
 };
 
-/* It is active, or a standby, since `since`; no effect if it was already. What
- * another host has claimed before a takeover counts no longer. */
+/* Sets the role, active or standby, since `since`; no effect if it is the same.
+ * Earlier claims of other hosts no longer count. */
 void role_set(struct role *r, bool standby, uint64_t since);
 /* A host claims a VIP. */
 void role_claim(struct role *r, const struct who_has *m, uint64_t now);

@@ -226,7 +226,8 @@ dsr_flows_on_frame(struct dsr_flows *fs, struct dsr_flow *w, uint8_t tcp_flags,
 	dsr_flow_set_state(fs, w, state);
 }
 
-/* Its frames went by the fast path. */
+/* Notes that frames of the flow went by the fast path, the last one in
+ * `second`. */
 static void
 touch(struct dsr_flows *fs, struct dsr_flow *w, uint32_t second)
 {
@@ -289,7 +290,8 @@ dsr_flows_at(struct dsr_flows *fs, uint32_t number)
 	    : NULL;
 }
 
-/* Of the states from..to, or NULL. */
+/* The flow of the states from..to that is idle for the longest time; NULL:
+ * none. */
 static struct dsr_flow *
 dsr_flows_idlest(
     const struct dsr_flows *fs, enum dsr_state from, enum dsr_state to)
@@ -323,8 +325,8 @@ is_used_elsewhere(struct dsr_flows *fs, struct dsr_flow *w)
 	return true;
 }
 
-/* Of those that are assured. NULL also when the TRIES idlest turned out to be
- * in use: more would cost a frame too much. */
+/* The idlest of the assured flows. NULL also when the TRIES idlest turned out
+ * to be in use: to try more of them would make a frame too expensive. */
 static struct dsr_flow *
 idlest_of_good(struct dsr_flows *fs)
 {
@@ -338,8 +340,11 @@ idlest_of_good(struct dsr_flows *fs)
 	return NULL;
 }
 
+/* Makes room for a new flow by removing an idle one. While newcomers have
+ * little of the table, a closing flow gives way, then the idlest of the assured
+ * ones; when they have their share of it, newcomers evict each other. */
 static void
-evict(struct dsr_flows *fs)
+evict_one(struct dsr_flows *fs)
 {
 	const struct dsr_list *l = fs->lists;
 	uint32_t weak = l[DSR_SYN].count + l[DSR_PICKUP].count +
@@ -373,13 +378,13 @@ dsr_flows_add(struct dsr_flows *fs, const struct dsr_key *key, uint64_t hash,
 	if (fs->max == 0)
 		return NULL;
 	if (fs->count >= fs->max)
-		evict(fs);
+		evict_one(fs);
 	w = NULL;
 	if (dsr_flows_add_server(fs, server) == 0) {
 		w = dsr_flow_take(fs);
 		/* without memory for one more, an evicted flow's is reused */
 		if (w == NULL && fs->count > 0) {
-			evict(fs);
+			evict_one(fs);
 			w = dsr_flow_take(fs);
 		}
 	}
@@ -490,6 +495,9 @@ dsr_flows_expire(struct dsr_flows *fs, uint64_t now, unsigned most)
 	return n;
 }
 
+/* Flows of the state that have been idle for its time no longer count as
+ * connections of their servers; visits at most `most`. Returns how many it has
+ * visited. */
 static unsigned
 stop_counting(
     struct dsr_flows *fs, enum dsr_state state, uint32_t second, unsigned most)

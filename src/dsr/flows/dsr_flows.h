@@ -152,7 +152,7 @@ struct dsr_flows {
 /* A table for up to `max` flows; 0: it remembers none; at most 2^30. Memory is
  * taken as flows come. Returns 0, or -1 with errno ENOMEM. */
 int dsr_flows_init(struct dsr_flows *fs, uint32_t max);
-/* Without on_end(). Harmless on zeroes. */
+/* Frees the table without calling on_end(); a zeroed one is fine. */
 void dsr_flows_fini(struct dsr_flows *fs);
 
 /* ---- each frame ---- */
@@ -161,8 +161,8 @@ void dsr_flows_fini(struct dsr_flows *fs);
 void dsr_key_make(struct dsr_key *key, const struct peer *client,
     const struct peer *vip, uint8_t protocol);
 uint64_t dsr_flows_hash(const struct dsr_flows *fs, const struct dsr_key *key);
-/* As hash_table_expect() and hash_table_expect_link(): a batch of frames is
- * best served in four rounds: these two, dsr_flows_find(),
+/* Like hash_table_expect() and hash_table_expect_link(). A batch of frames is
+ * best handled in four rounds: these two, dsr_flows_find(),
  * dsr_flows_on_frame(). */
 void dsr_flows_expect(const struct dsr_flows *fs, uint64_t hash);
 void dsr_flows_expect_flow(const struct dsr_flows *fs, uint64_t hash);
@@ -190,7 +190,7 @@ const struct dsr_flow *dsr_flows_next(
 /* The flow with that number, or NULL; numbers are 1 to fs->made. Those of flows
  * that have ended are given to others. */
 struct dsr_flow *dsr_flows_at(struct dsr_flows *fs, uint32_t number);
-/* One more frame of a flow that was found. */
+/* Notes another frame of a flow that was found. */
 void dsr_flows_on_frame(struct dsr_flows *fs, struct dsr_flow *w,
     uint8_t tcp_flags, uint32_t bytes, uint64_t now);
 /* Somewhere else the flow is in use. */
@@ -203,8 +203,7 @@ void dsr_flows_remove(struct dsr_flows *fs, struct dsr_flow *w);
 
 /* ---- time ---- */
 
-/* From now on, also for flows that there are. At first they are 900, 120 and
- * 300. */
+/* Sets the timeouts, also of existing flows. Defaults: 900, 120 and 300. */
 void dsr_flows_set_timeouts(struct dsr_flows *fs, const struct dsr_timeouts *t);
 /* Removes expired flows, at most `most` of them. Returns how many. To be called
  * each second or so; if it returns `most`, soon again. */

@@ -20,7 +20,8 @@ dsr_flow_at(const struct dsr_flows *fs, uint32_t number)
 			 [(number - 1) & (DSR_SLAB - 1)];
 }
 
-/* One that is in no list, with its number, the rest undefined; or NULL. */
+/* Takes an unused flow: it is in no list, has a number, and the rest is
+ * undefined. NULL: the table is full. */
 struct dsr_flow *dsr_flow_take(struct dsr_flows *fs);
 void dsr_flow_release(struct dsr_flows *fs, struct dsr_flow *w);
 /* Makes fs->servers[server] exist. Returns 0, or -1 without memory. */

@@ -331,8 +331,9 @@ warn_of_flows(struct nexthops *n)
 		 "hint=\"hash (-h), dsr_flows 0, or peer\"");
 }
 
-/* With no dsr_announce other directors may have the VIPs, too, which then are
- * not defended; an own address always is. */
+/* Another host has claimed a VIP. Returns whether it is to be defended: not
+ * without dsr_announce, as other directors may have it then, too; but always an
+ * own address. */
 static bool
 on_conflict(void *arg, const struct peer *vip, const struct mac *who)
 {

@@ -79,10 +79,11 @@ void nexthops_set_vips(
 
 /* ---- a server ---- */
 
-/* Its next hop as of now; NULL: no memory. */
+/* The server's next hop, refreshed if the server has another address now; NULL:
+ * no memory. */
 struct nexthop *nexthops_get(struct nexthops *n, const struct server *s);
-/* Its next hop without a refresh, perhaps of an address that it had before;
- * NULL: none so far. */
+/* The server's next hop without a refresh, perhaps that of an address that it
+ * had before; NULL: none so far. */
 struct nexthop *nexthops_known(
     const struct nexthops *n, const struct server *s);
 /* Sets the MAC of its next hop. False while that is unknown. */
@@ -95,11 +96,12 @@ bool nexthops_is_gone(struct nexthops *n, const struct server *s);
 bool nexthops_stays_gone(const struct nexthops *n, const struct server *s);
 /* Whether it is too early to expect a reply. */
 bool nexthops_is_new(const struct nexthops *n, const struct server *s);
-/* Its MAC, if it has none: see neighbors_restore(). */
+/* Gives the server's next hop a MAC, if it has none: see
+ * neighbors_restore(). */
 void nexthops_restore(
     struct nexthops *n, const struct server *s, const struct mac *mac);
-/* It has sent a client's frame back, which it should serve: logs that, at most
- * once a minute. */
+/* The server has sent a client's frame back, which it should serve: logs that,
+ * at most once a minute. */
 void nexthops_note_loop(struct nexthops *n, const struct server *s);
 /* Probes it now: clients seem to get no answers from it. */
 void nexthops_probe(struct nexthops *n, const struct server *s);

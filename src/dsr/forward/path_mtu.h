@@ -23,7 +23,7 @@ struct path_mtu {
 	uint32_t until_s; /* seconds of the clock */
 };
 
-/* What the path takes, on a link that takes `link`. */
+/* The MTU of the path, at most `link`, that of the interface. */
 unsigned path_mtu_get(const struct path_mtu *p, unsigned link, uint64_t now);
 /* A router reports that no more than `mtu` goes through to an address of this
  * family. It is believed when it is less than what was known. Returns whether

@@ -337,8 +337,10 @@ read_error(
 	}
 }
 
+/* Takes the next ICMP error out of the socket's error queue. Returns false if
+ * there is none. */
 static bool
-next_of(int fd, struct route_error *e)
+read_next_error(int fd, struct route_error *e)
 {
 	union {
 		struct cmsghdr align;
@@ -358,7 +360,7 @@ next_of(int fd, struct route_error *e)
 }
 #else
 static bool
-next_of(int fd, struct route_error *e)
+read_next_error(int fd, struct route_error *e)
 {
 	(void)fd;
 	(void)e;
@@ -372,7 +374,7 @@ route_next_error(struct route *r, struct route_error *e)
 	unsigned i;
 
 	for (i = 0; i < KINDS; i++) {
-		if (next_of(r->kind[r->next_error].fd, e))
+		if (read_next_error(r->kind[r->next_error].fd, e))
 			return true;
 		r->next_error = (r->next_error + 1) % KINDS;
 	}

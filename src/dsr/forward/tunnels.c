@@ -140,7 +140,7 @@ tunnels_put(struct tunnels *t, const struct frame *f, struct egress *w)
 
 /* ---- one that does not ---- */
 
-/* What the path takes of an inner packet. */
+/* The largest inner packet that fits into a tunnel packet on this path. */
 static unsigned
 inner_mtu(const struct egress *w)
 {
@@ -163,7 +163,8 @@ fragment_inner(struct tunnels *t, const struct frame *f, struct egress *w)
 	}
 }
 
-/* On the route the kernel makes the fragments. */
+/* Sends the packet in fragments of the tunnel packet, which the kernel makes
+ * where tunnels leave by its route. */
 static void
 fragment_outer(struct tunnels *t, const struct frame *f, struct egress *w)
 {

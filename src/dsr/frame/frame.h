@@ -177,7 +177,7 @@ struct tunnel {
 	bool may_fragment;
 };
 
-/* What a tunnel whose ends have addresses of this family adds to a packet. */
+/* How many bytes a tunnel between addresses of this family adds to a packet. */
 size_t frame_tunnel_adds(unsigned family);
 /* f's IP packet, unchanged, in another one: RFC 2003 and 4213 inside IPv4,
  * RFC 2473 inside IPv6; class and congestion bits as RFC 6040. */

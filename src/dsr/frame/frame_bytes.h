@@ -85,7 +85,8 @@ const unsigned char *ip_of_peer(const struct peer *p);
  * odd length. */
 uint32_t sum_of(uint32_t sum, const unsigned char *p, size_t n);
 uint16_t sum_end(uint32_t sum);
-/* What TCP, UDP and ICMPv6 of `n` bytes begin their sums with. */
+/* The sum of the pseudo-header, with which the checksums of TCP, UDP and ICMPv6
+ * of `n` bytes begin. */
 uint32_t sum_pseudo(unsigned family, const unsigned char *from,
     const unsigned char *to, unsigned protocol, size_t n);
 /* The same for ICMP of either family. */

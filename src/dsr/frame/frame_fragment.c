@@ -8,7 +8,7 @@
 /* ---- IPv4 ---- */
 
 static void
-finish4(unsigned char *ip, size_t head, size_t n, size_t at, bool more)
+finish_header4(unsigned char *ip, size_t head, size_t n, size_t at, bool more)
 {
 	unsigned char *p = ip + IP4_HEAD;
 	unsigned was = get16(ip + 6);
@@ -33,7 +33,7 @@ finish4(unsigned char *ip, size_t head, size_t n, size_t at, bool more)
 /* ---- IPv6 ---- */
 
 static void
-finish6(unsigned char *ip, size_t n, size_t at, bool more, uint32_t id)
+finish_header6(unsigned char *ip, size_t n, size_t at, bool more, uint32_t id)
 {
 	unsigned char *p = ip + IP6_HEAD;
 
@@ -66,9 +66,9 @@ frame_fragment(unsigned char *out, size_t room, const struct frame *f,
 	memcpy(out, f->bytes, f->net + head);
 	memcpy(out + f->net + heads, ip + head + *done, n);
 	if (ip4)
-		finish4(out + f->net, head, n, *done, n < left);
+		finish_header4(out + f->net, head, n, *done, n < left);
 	else
-		finish6(out + f->net, n, *done, n < left, id);
+		finish_header6(out + f->net, n, *done, n < left, id);
 	*done += n;
 	return f->net + heads + n;
 }

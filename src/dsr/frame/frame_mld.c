@@ -68,7 +68,7 @@ make_mld1(unsigned char *p, const struct mld_report *r)
 	memcpy(p + 8, r->group, 16);
 }
 
-/* One record, without sources. */
+/* Makes a report of version 2 with one record, without sources. */
 static void
 make_mld2(unsigned char *p, const struct mld_report *r)
 {

@@ -22,7 +22,8 @@ ndp_group(uint8_t group[16], const uint8_t ip[16])
 	memcpy(group + 13, ip + 13, 3);
 }
 
-/* All options must have a length, known or not. */
+/* Reads the options of a message. Each must have a length, even if it is
+ * unknown. */
 static bool
 ndp_read_options(
     struct ndp *n, const unsigned char *p, const unsigned char *end)

@@ -79,7 +79,8 @@ judge_mode(struct inspect_judge *j)
 		inspect_report(j, FOUND_RXVLAN);
 }
 
-/* One reason why XDP is not there is enough. */
+/* Reports why there is no fast path where it was required: the first reason is
+ * enough. */
 static void
 judge_fast_path(struct inspect_judge *j)
 {

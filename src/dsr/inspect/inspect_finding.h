@@ -33,7 +33,7 @@ struct inspect_judge {
 	struct finding_writer out;
 };
 
-/* As finding_set(). */
+/* finding_set() of an address. */
 void inspect_set_ip(
     struct inspect_judge *j, const char *name, const struct peer *ip);
 /* Sets {number}, {name} and {server}, which is "number (name)". */

@@ -99,8 +99,9 @@ read_interface(struct inspect_machine *m, const struct inspect_request *w)
 
 /* ---- settings and rights ---- */
 
+/* Whether the sysctl net.FAMILY.conf.INTERFACE.NAME is not 0. */
 static bool
-is_on(const char *family, const char *interface, const char *name)
+sysctl_is_on(const char *family, const char *interface, const char *name)
 {
 	char path[128], text[16];
 	int fd;
@@ -327,8 +328,8 @@ inspect_linux_read(struct inspect_machine *m, const struct inspect_request *w)
 	if (!m->exists)
 		return;
 	read_interface(m, w);
-	m->forwards[0] = is_on("ipv4", w->interface, "forwarding");
+	m->forwards[0] = sysctl_is_on("ipv4", w->interface, "forwarding");
 	/* Linux forwards IPv6 on all interfaces, or on none. */
-	m->forwards[1] = is_on("ipv6", "all", "forwarding");
-	m->ip6_off = is_on("ipv6", w->interface, "disable_ipv6");
+	m->forwards[1] = sysctl_is_on("ipv6", "all", "forwarding");
+	m->ip6_off = sysctl_is_on("ipv6", w->interface, "disable_ipv6");
 }

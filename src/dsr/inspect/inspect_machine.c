@@ -47,6 +47,8 @@ peer_of_sockaddr(struct peer *p, const struct sockaddr *sa)
 	return true;
 }
 
+/* Adds an address of an interface, with the length of its prefix, to what is
+ * known of the host. */
 static void
 note_address(struct inspect_machine *m, const struct ifaddrs *i)
 {

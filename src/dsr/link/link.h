@@ -87,7 +87,8 @@ struct link_past {
 enum { LINK_KIND_FDS = 3, LINK_FAST_FDS = 5 };
 enum { LINK_FDS_MAX = LINK_KIND_FDS + LINK_FAST_FDS };
 
-/* Those of the fast path; NULL: there is none. */
+/* The descriptors of the fast path among those of the past; NULL: there is
+ * none. */
 static inline int *
 link_past_fast(const struct link_past *p)
 {
@@ -210,9 +211,9 @@ struct link_ops {
  * Lists the descriptors that the other process needs, those of the fast path
  * included. Returns how many; 0: this kind cannot be handed over. */
 unsigned link_fds(const struct link *l, int list[LINK_FDS_MAX]);
-/* From now on the frames are this process's: those that the other one has not
- * received, and all that come. With the filter. Also for the process that had
- * the link, if the other one has failed. Returns 0, or -1 with a full
+/* From now on this process gets the frames: those that the other process has
+ * not received, and all new ones that pass the filter. The process that had the
+ * link calls it, too, if the other one has failed. Returns 0, or -1 with a full
  * message. */
 int link_take(struct link *l, const struct link_filter *f, struct error *e);
 

@@ -143,6 +143,8 @@ put_net4(struct link_program *p, const struct link_net *t)
 	filter_put(p, RETURN, ACCEPT, 0, 0);
 }
 
+/* Accepts packets to IPv6 addresses of the net: compares whole words, then the
+ * range of the last one. */
 static void
 put_net6(struct link_program *p, const struct link_net *t)
 {
@@ -178,6 +180,8 @@ put_nets(struct link_program *p, const struct link_filter *f, unsigned family)
 	}
 }
 
+/* Writes the filter program: the frames that are for `mac` and of a kind that
+ * pen handles, to the addresses of `f`; with `any` to all addresses. */
 static void
 write_with(struct link_program *p, const struct link_filter *f,
     const struct mac *mac, bool any)

@@ -17,7 +17,7 @@ struct interface_changes {
 /* Sets the link's ifindex, MAC, MTU and state. Returns 0, or -1 with a full
  * message when there is no such interface, or when it is not Ethernet. */
 int interface_identify(struct link *l, int fd, struct error *e);
-/* As link_refresh(), without count.missed. */
+/* link_refresh() without count.missed. */
 void interface_refresh(struct link *l, int fd);
 /* Whether it is one end of a veth pair: its frames come from the peer's kernel,
  * with a VLAN tag still outside the frame. */

@@ -215,6 +215,9 @@ packet_receive(struct link *l, struct link_frame *list, unsigned most)
 	return (int)n;
 }
 
+/* Whether the kernel has put another frame into the ring: the slots that are
+ * not released yet still hold older frames, and their status must not be read
+ * again. */
 static bool
 packet_more(const struct link *l)
 {
@@ -276,8 +279,8 @@ packet_prepare(struct packet_ring *p, const struct link_frame *list, unsigned n,
 	return i;
 }
 
-/* Those in front that one socket can send, `*some` of them; how many were
- * taken, or -1. */
+/* Sends the frames in front that need the same socket, `*some` of them. Returns
+ * how many were taken, or -1. */
 static int
 packet_send_some(
     struct link *l, const struct link_frame *list, unsigned n, unsigned *some)
@@ -337,7 +340,8 @@ packet_fds(const struct link *l, int *list)
 	list[2] = p->book_fd;
 }
 
-/* What the other process has not released it has forwarded. */
+/* Continues after the frames that the other process had received: those that it
+ * has not released, it has forwarded. */
 static void
 packet_resume(struct link *l)
 {

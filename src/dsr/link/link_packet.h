@@ -46,10 +46,11 @@ struct packet_ring {
 	struct iovec part[PACKET_BATCH][2];
 };
 
-/* As link_open() and link_close(). */
+/* link_open() and link_close() of this kind. */
 int packet_open(struct link *l, const struct link_filter *f, struct error *e);
 void packet_close(struct link *l);
-/* As link_set_filter(): the program, and what it needs of the interface. */
+/* link_set_filter() of this kind: sets the program, and what it needs of the
+ * interface. */
 int packet_set_filter(
     struct link *l, const struct link_filter *f, struct error *e);
 

@@ -42,9 +42,8 @@ struct groups {
 	uint64_t drawn; /* random numbers */
 };
 
-/* From now on the groups of these addresses (IPv4 ones have none) are needed,
- * and no others. Returns 0, or -1 with errno ENOMEM and some of them
- * missing. */
+/* Sets the addresses whose groups are needed; IPv4 ones have none. Returns 0,
+ * or -1 with errno ENOMEM and some of the groups missing. */
 int groups_set(struct groups *g, const struct peer *list, unsigned count,
     uint64_t now);
 /* Whatever is there now may have missed the reports: sends them again. */

@@ -176,8 +176,8 @@ struct neighbor *neighbors_find(struct neighbors *n, const struct peer *ip);
 /* Clients seem to get no answers from it: probes it now, at most once a
  * second. */
 void neighbors_probe(struct neighbors *n, struct neighbor *w, uint64_t now);
-/* One that is INCOMPLETE had this MAC in the process that this one replaces: it
- * is used, and probed. */
+/* Gives a neighbour that is INCOMPLETE the MAC that it had in the process
+ * before this one: it is used at once, and probed. */
 void neighbors_restore(struct neighbors *n, struct neighbor *w,
     const struct mac *mac, uint64_t now);
 /* Where to send frames for it, or NULL: not known yet, or failed. */
@@ -207,8 +207,7 @@ int neighbors_add_vip(
 void neighbors_remove_vip(struct neighbors *n, const struct peer *vip);
 /* Announces all VIPs three times: after others may have had them. */
 void neighbors_announce(struct neighbors *n, uint64_t now);
-/* From now on announces all VIPs once each time that so much has passed; 0:
- * not. */
+/* From now on announces all VIPs again at this interval; 0: never. */
 void neighbors_refresh_vips(
     struct neighbors *n, uint64_t every_ms, uint64_t now);
 

@@ -174,8 +174,9 @@ neighbor_change(struct neighbors *n, struct neighbor *w, bool reachable)
 		n->options.on_change(n->options.arg, w, reachable);
 }
 
+/* The neighbour has answered: its MAC is used, and its state is REACHABLE. */
 static void
-believe(
+set_reachable(
     struct neighbors *n, struct neighbor *w, const struct mac *m, uint64_t now)
 {
 	bool known = neighbor_mac(w) != NULL;
@@ -279,11 +280,11 @@ neighbors_learn(struct neighbors *n, const struct who_has *m, uint64_t now)
 	reply = to_us && is_reply(w, m);
 	if (neighbor_mac(w) == NULL) {
 		if (reply || (to_us && m->request))
-			believe(n, w, &m->mac, now);
+			set_reachable(n, w, &m->mac, now);
 		else
 			neighbors_probe(n, w, now);
 	} else if (reply && was_requested(w, &m->mac)) {
-		believe(n, w, &m->mac, now);
+		set_reachable(n, w, &m->mac, now);
 	} else if (!mac_equal(&m->mac, &w->mac)) {
 		/* The server may have moved, or a host tries to get its frames:
 		 * it is probed at the MAC that it had. */

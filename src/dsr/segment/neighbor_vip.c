@@ -96,8 +96,9 @@ tick_defended(struct neighbors *n, uint64_t now)
 	}
 }
 
+/* Announces all VIPs, if their interval is over. */
 static void
-refresh(struct neighbors *n, uint64_t now)
+announce_again(struct neighbors *n, uint64_t now)
 {
 	struct list *link, *queue;
 	int i;
@@ -127,7 +128,7 @@ neighbors_tick_vips(struct neighbors *n, uint64_t now)
 	struct vip *v;
 
 	tick_defended(n, now);
-	refresh(n, now);
+	announce_again(n, now);
 
 	while ((v = vip_first_of(announcing)) != NULL && v->due <= now) {
 		vip_announce(n, v);
@@ -141,8 +142,8 @@ neighbors_tick_vips(struct neighbors *n, uint64_t now)
 	}
 }
 
-/* All go into one list first: each gets to the front of a queue that is
- * walked. */
+/* Announces all VIPs. They are moved to one list first, as each gets to the
+ * front of one of the queues that are walked. */
 void
 neighbors_announce(struct neighbors *n, uint64_t now)
 {
@@ -162,7 +163,8 @@ neighbors_announce(struct neighbors *n, uint64_t now)
 
 /* ---- conflicts ---- */
 
-/* After each claim, all of them again. */
+/* Another host has claimed the VIP: announces it again, all times, unless that
+ * is under way. */
 static void
 defend_again(struct neighbors *n, struct vip *v, uint64_t now)
 {

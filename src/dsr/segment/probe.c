@@ -77,8 +77,9 @@ send_reset(struct probes *p, const struct probe *q, uint32_t seq)
 
 /* ---- rounds ---- */
 
+/* Plans the next round of probes of the server, to begin at `when`. */
 static void
-schedule(struct probes *p, uint32_t server, uint64_t when)
+schedule_round(struct probes *p, uint32_t server, uint64_t when)
 {
 	struct probed *w = &p->servers[server];
 
@@ -103,8 +104,10 @@ note_if_worse(struct probes *p, uint32_t server, unsigned vip,
 		};
 }
 
+/* If all probes of the round were sent and answered, or have timed out, reports
+ * its result and plans the next round. */
 static void
-end_if_over(struct probes *p, uint32_t server, uint64_t now)
+end_round_if_over(struct probes *p, uint32_t server, uint64_t now)
 {
 	struct probed *w = &p->servers[server];
 	uint64_t stray = p->plan.interval / 5 + 1, due;
@@ -118,12 +121,13 @@ end_if_over(struct probes *p, uint32_t server, uint64_t now)
 	due = w->began + p->plan.interval - stray / 2 + draw_number(p) % stray;
 	heap_remove(&p->due, server);
 	w->last = last;
-	schedule(p, server, due > now ? due : now);
+	schedule_round(p, server, due > now ? due : now);
 	p->options.on_result(p->options.arg, server, w->version, &last);
 }
 
+/* The probe is over: it is idle again, and not awaited. */
 static void
-release(struct probes *p, struct probe *q)
+release_probe(struct probes *p, struct probe *q)
 {
 	q->busy = false;
 	list_remove(&q->order);
@@ -139,8 +143,8 @@ end_request(
 	uint32_t server = q->server;
 
 	note_if_worse(p, server, q->vip, r, r == PROBE_OK ? now - q->since : 0);
-	release(p, q);
-	end_if_over(p, server, now);
+	release_probe(p, q);
+	end_round_if_over(p, server, now);
 }
 
 /* Probes the next VIP of the server. If its MAC is unknown, the result is the
@@ -171,13 +175,13 @@ ask_next(struct probes *p, uint32_t server, uint64_t now)
 	}
 	if (w->next == p->plan.count)
 		heap_remove(&p->due, server);
-	end_if_over(p, server, now);
+	end_round_if_over(p, server, now);
 }
 
 /* ---- time ---- */
 
 static struct probe *
-oldest(struct list *head)
+oldest_of(struct list *head)
 {
 	struct list *link = list_first(head);
 
@@ -188,7 +192,7 @@ oldest(struct list *head)
 static uint64_t
 probes_time_left(struct list *head, uint64_t wait, uint64_t now)
 {
-	const struct probe *q = oldest(head);
+	const struct probe *q = oldest_of(head);
 
 	if (q == NULL)
 		return UINT64_MAX;
@@ -203,13 +207,13 @@ probes_tick(struct probes *p, uint64_t now)
 	unsigned begun = 0;
 
 	while (probes_time_left(&p->once, half, now) == 0) {
-		q = oldest(&p->once);
+		q = oldest_of(&p->once);
 		list_remove(&q->order);
 		list_append(&p->twice, &q->order);
 		(void)send_syn(p, q);
 	}
 	while (probes_time_left(&p->twice, p->plan.timeout, now) == 0) {
-		q = oldest(&p->twice);
+		q = oldest_of(&p->twice);
 		send_reset(p, q, q->seq + 1);
 		end_request(p, q, PROBE_TIMEOUT, now);
 	}
@@ -291,7 +295,8 @@ probes_add(struct probes *p, uint32_t server, uint32_t version, uint64_t now)
 	probes_drop(p, server);
 	w->used = true;
 	w->version = version;
-	schedule(p, server, now + draw_number(p) % (p->plan.interval + 1));
+	schedule_round(
+	    p, server, now + draw_number(p) % (p->plan.interval + 1));
 	return 0;
 }
 
@@ -305,7 +310,7 @@ probes_drop(struct probes *p, uint32_t server)
 	heap_remove(&p->due, server);
 	for (i = 0; i < PROBES_MOST && p->servers[server].waiting > 0; i++)
 		if (p->slots[i].busy && p->slots[i].server == server)
-			release(p, &p->slots[i]);
+			release_probe(p, &p->slots[i]);
 	p->servers[server] = (struct probed){ .used = false };
 }
 
@@ -333,7 +338,7 @@ probes_set(struct probes *p, const struct probes_plan *plan, uint64_t now)
 	for (i = 0; i < PROBES_MOST; i++)
 		if (p->slots[i].busy) {
 			send_reset(p, &p->slots[i], p->slots[i].seq + 1);
-			release(p, &p->slots[i]);
+			release_probe(p, &p->slots[i]);
 		}
 	free((void *)(uintptr_t)p->plan.vip);
 	p->plan = *plan;
@@ -341,7 +346,7 @@ probes_set(struct probes *p, const struct probes_plan *plan, uint64_t now)
 	for (i = 0; i < p->room; i++) {
 		heap_remove(&p->due, i);
 		if (p->servers[i].used)
-			schedule(
+			schedule_round(
 			    p, i, now + draw_number(p) % (plan->interval + 1));
 	}
 	return 0;

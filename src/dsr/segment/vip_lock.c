@@ -35,8 +35,8 @@ vip_lock_find(const struct vip_locks *l, const struct peer *vip)
 /* NAME_MAX_HERE: after the byte 0 that makes a name abstract. */
 enum { NAME_MAX_HERE = 100, TRIES = 100 };
 
-/* With an empty `port` the name is the beginning of those of all ports of the
- * address. */
+/* The name of the lock of a VIP's port. With an empty `port` it is the prefix
+ * of the names of all its ports. */
 static void
 make_name(char name[NAME_MAX_HERE], unsigned ifindex, const struct peer *vip,
     const char *port)
@@ -70,8 +70,11 @@ enum owner {
 	ANOTHER	 /* another process has it */
 };
 
+/* Whether a lock of that name prevents this process from using the VIP: those
+ * of other users than root and pen's own are ignored, with a line in the
+ * log. */
 static bool
-counts(const char *name, const struct ucred *who, uid_t user)
+lock_is_respected(const char *name, const struct ucred *who, uid_t user)
 {
 	if (who->uid == 0 || who->uid == user || who->uid == geteuid())
 		return who->pid != getpid();
@@ -100,7 +103,7 @@ find_owner(const char *name, uid_t user, pid_t *pid)
 	if (connect(fd, (struct sockaddr *)&at, n) < 0)
 		owner = errno == EAGAIN ? ANOTHER : NOBODY;
 	else if (getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &who, &len) < 0 ||
-	    counts(name, &who, user))
+	    lock_is_respected(name, &who, user))
 		owner = ANOTHER;
 	else
 		owner = IGNORED;
@@ -239,7 +242,7 @@ vip_lock_read(int fd, struct peer *vip)
 }
 
 static void
-drain(int fd)
+refuse_claims(int fd)
 {
 	int claim;
 	unsigned i;
@@ -296,7 +299,7 @@ vip_lock_read(int fd, struct peer *vip)
 }
 
 static void
-drain(int fd)
+refuse_claims(int fd)
 {
 	(void)fd;
 }
@@ -304,7 +307,7 @@ drain(int fd)
 #endif
 
 static int
-make_room(struct vip_locks *l, unsigned count, struct error *e)
+alloc_locks(struct vip_locks *l, unsigned count, struct error *e)
 {
 	*l =
 	    (struct vip_locks){ .fd = calloc((size_t)count + 1, sizeof(*l->fd)),
@@ -322,7 +325,7 @@ vip_locks_take(struct vip_locks *l, const struct vip_locks *kept,
 {
 	unsigned i;
 
-	if (make_room(l, count, e) < 0)
+	if (alloc_locks(l, count, e) < 0)
 		return -1;
 	for (i = 0; i < count; i++) {
 		l->fd[i] = -1;
@@ -376,7 +379,7 @@ vip_locks_import(struct vip_locks *l, int *fd, unsigned count)
 	struct error e;
 	unsigned i;
 
-	if (make_room(l, count, &e) < 0)
+	if (alloc_locks(l, count, &e) < 0)
 		return -1;
 	for (i = 0; i < count; i++) {
 		if (!vip_lock_read(fd[i], &l->vip[l->count]))
@@ -415,5 +418,5 @@ vip_locks_drain(const struct vip_locks *l)
 
 	for (i = 0; i < l->count; i++)
 		if (l->fd[i] >= 0)
-			drain(l->fd[i]);
+			refuse_claims(l->fd[i]);
 }

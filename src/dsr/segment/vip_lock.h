@@ -39,7 +39,7 @@ bool vip_is_locked(unsigned ifindex, uid_t user, const struct peer *vip);
 int vip_locks_import(struct vip_locks *l, int *fd, unsigned count);
 /* Lists their descriptors. Returns how many. */
 unsigned vip_locks_fds(const struct vip_locks *l, int *list);
-/* From now on the owner is this process, of those that two have. */
+/* From now on this process owns the locks, which another process has, too. */
 void vip_locks_own(const struct vip_locks *l);
 
 /* Closes the connections of processes that looked the locks up: to be called

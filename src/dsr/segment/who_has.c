@@ -119,9 +119,9 @@ who_has_make_answer(unsigned char *out, size_t room,
 	return frame_make_ndp(out, room, head, &d);
 }
 
-/* In ARP an announcement is a request of the sender for itself: hosts that
- * ignore unsolicited replies learn from it, too. In NDP it is the answer to a
- * probe. */
+/* Makes an announcement. In ARP it is a request of the sender for itself: hosts
+ * that ignore unsolicited replies learn from it, too. In NDP it is the answer
+ * to a probe. */
 size_t
 who_has_make_announcement(unsigned char *out, size_t room,
     const struct frame_head *head, const struct peer *ip)

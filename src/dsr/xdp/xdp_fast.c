@@ -156,7 +156,8 @@ fast_totals(const struct link *l)
 
 /* ---- what changes ---- */
 
-/* What is unknown counts as dropped. */
+/* Whether the peer of a veth interface drops frames from XDP; if that is
+ * unknown, true. */
 static bool
 drops_frames(const struct link *l)
 {
@@ -267,7 +268,8 @@ map_memory(struct xdp_fast *x)
 	int processors = libbpf_num_possible_cpus();
 	void *at;
 
-	/* a target would be written in two steps */
+	/* The program in the kernel reads entries while they are written, so
+	 * that a MAC must be one store. */
 	if (sizeof(void *) < sizeof(uint64_t)) {
 		errno = ENOTSUP;
 		return -1;
@@ -296,9 +298,10 @@ attach_as(const struct link *l, unsigned flags)
 	    fast_of(l)->program.fd, l->ifindex, BPF_XDP, &o);
 }
 
-/* In generic mode the kernel copies each frame that comes once more: only where
- * it is wanted. Such a program is not one driver's, so it does not see tags
- * apart: on a veth interface there is none. */
+/* Attaches the program in the driver. If the driver cannot run it, the generic
+ * mode is used, but only where the operator insists, since the kernel then
+ * copies each frame once more; and not on a veth interface, as a generic
+ * program does not see tags apart from the frame. */
 static int
 attach(struct link *l, const struct link_filter *f, struct error *e)
 {
@@ -335,6 +338,9 @@ keep_tags(struct link *l, struct error *e)
 	    : error_set(e, "interface %s keeps VLAN tags from XDP", l->name);
 }
 
+/* Loads the XDP program, prepares its maps and attaches it to the interface. An
+ * interface that cannot run it, or whose veth peer would drop its frames, is
+ * refused first, unless the operator insists (LINK_FAST_ON). */
 static int
 open_new(struct link *l, const struct link_filter *f, struct error *e)
 {
@@ -378,7 +384,7 @@ note_mode(struct link *l)
 
 /* Takes the descriptors of the past; the program remains attached. */
 static int
-adopt(struct link *l, int *fd, struct error *e)
+take_over(struct link *l, int *fd, struct error *e)
 {
 	struct xdp_fast *x = fast_of(l);
 
@@ -400,7 +406,7 @@ adopt(struct link *l, int *fd, struct error *e)
 }
 
 static int
-quiet(enum libbpf_print_level level, const char *format, va_list list)
+print_nothing(enum libbpf_print_level level, const char *format, va_list list)
 {
 	(void)level;
 	(void)format;
@@ -416,12 +422,12 @@ xdp_fast_open(struct link *l, const struct link_filter *f, struct error *e)
 
 	if (x == NULL)
 		return error_set(e, "interface %s: out of memory", l->name);
-	libbpf_set_print(quiet);
+	libbpf_set_print(print_nothing);
 	x->attached = -1;
 	x->program.fd = -1;
 	x->veth = interface_is_veth(l->name, l->changes->fd);
 	l->fast_inside = x;
-	if ((past != NULL ? adopt(l, past, e) : open_new(l, f, e)) != 0) {
+	if ((past != NULL ? take_over(l, past, e) : open_new(l, f, e)) != 0) {
 		fast_close(l);
 		interface_switch_back(l, l->changes, ETH_FLAG_RXVLAN);
 		return -1;

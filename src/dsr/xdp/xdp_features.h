@@ -22,7 +22,7 @@ enum xdp_peer { XDP_PEER_TAKES, XDP_PEER_DROPS, XDP_PEER_UNKNOWN };
  * 0, or -1 with errno: ENODEV, or ENOENT when this kernel does not report
  * them. */
 int xdp_features(unsigned ifindex, uint64_t *features);
-/* Of the veth interface of that number. */
+/* What the peer of the veth interface `ifindex` does with such frames. */
 enum xdp_peer xdp_peer(unsigned ifindex);
 
 #endif

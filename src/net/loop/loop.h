@@ -69,10 +69,10 @@ struct loop *loop_new(const char *method, struct error *e);
 /* Before a fork: a child may have copies of descriptors from now on, so that
  * close() alone does not end events; watch_stop() does, in this process. */
 void loop_forks(struct loop *l);
-/* In a child process, before anything of the loop is touched: it has objects of
- * the kernel of its own from now on, those of its parent being left alone.
- * Watches of the loop's own set must be started again; their owners may stop
- * them. Returns 0, or -1 with errno. */
+/* In a child process, before the loop is used: opens objects of the kernel of
+ * its own, and leaves those of its parent alone. Watches of the loop's own set
+ * must be started again; their owners may stop them. Returns 0, or -1 with
+ * errno. */
 int loop_reopen(struct loop *l);
 /* Runs the tasks that are left, then frees; NULL is fine. */
 void loop_free(struct loop *l);
@@ -113,7 +113,7 @@ watch_init(struct watch *w)
  * not watch. */
 int watch_start(
     struct loop *l, struct watch *w, int fd, unsigned want, watch_fn *on_ready);
-/* For watch_want(): it is something else than before. */
+/* For watch_want(), when the wanted events have changed. */
 int watch_change(struct loop *l, struct watch *w, unsigned want);
 /* Changes what is waited for. Returns 0, or -1 with errno. */
 static inline int
@@ -149,9 +149,9 @@ struct shared_number {
 void loop_watch_number(struct loop *l, struct shared_number *n);
 /* Whether it differs from what was seen; not during on_change(). */
 bool loop_number_changed(const struct loop *l);
-/* For a callback that has just taken something in, as a client: calls
- * on_change() if so, which may do what any callback may. Returns whether it was
- * called. */
+/* If the loop's number has changed, calls on_change(), which may do whatever a
+ * callback may. For callbacks that are about to handle something new, for
+ * example a client. Returns whether it was called. */
 bool loop_check_number(struct loop *l);
 
 /* Calls `on_signal(arg)` in the loop for each delivery of `signo`. The loop

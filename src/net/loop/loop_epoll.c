@@ -44,7 +44,7 @@ to_epoll(unsigned want)
 
 /* Events that are rare, apart from the common ones. */
 static unsigned
-from_epoll_rare(uint32_t events)
+ready_of_epoll_rare(uint32_t events)
 {
 	return (events & EPOLLHUP ? READY_READ | READY_WRITE : 0u) |
 	    (events & EPOLLERR ? READY_READ | READY_WRITE | READY_ERROR : 0u) |
@@ -52,7 +52,7 @@ from_epoll_rare(uint32_t events)
 }
 
 static unsigned
-from_epoll(uint32_t events)
+ready_of_epoll(uint32_t events)
 {
 	unsigned ready = 0;
 
@@ -63,7 +63,7 @@ from_epoll(uint32_t events)
 	if (events & EPOLLRDHUP)
 		ready |= READY_READ | READY_EOF;
 	if (events & (EPOLLHUP | EPOLLERR | EPOLLPRI))
-		ready |= from_epoll_rare(events);
+		ready |= ready_of_epoll_rare(events);
 	return ready;
 }
 
@@ -186,8 +186,9 @@ poll_or_sleep(struct loop *l, struct epoll_event *ev)
 	return n != 0 ? n : epoll_wait(l->epoll_fd, ev, BATCH, ms);
 }
 
-/* What has come counts before what has not: while there may be more events,
- * or a signal came in between, timers wait, but not for ever. */
+/* Whether timers may run in this turn. Events go first: while there may be more
+ * of them, or a signal came in between, timers wait, but only for a limited
+ * number of turns. */
 static bool
 timers_have_their_turn(const struct loop *l, int events)
 {
@@ -213,7 +214,7 @@ one_turn(struct loop *l)
 		(void)loop_check_number(l);
 		w = watch_of(ev[i].data.u64);
 		if (w != NULL)
-			w->on_ready(w, from_epoll(ev[i].events));
+			w->on_ready(w, ready_of_epoll(ev[i].events));
 	}
 	l->busy = n != 1 || l->library_due || !list_is_empty(&l->tasks);
 	loop_run_tasks(l);
@@ -255,7 +256,7 @@ find_library(int ours)
 }
 
 static void
-never(evutil_socket_t fd, short what, void *arg)
+ignore_event(evutil_socket_t fd, short what, void *arg)
 {
 	(void)fd;
 	(void)what;
@@ -265,7 +266,8 @@ never(evutil_socket_t fd, short what, void *arg)
 static int
 library_set(struct loop *l)
 {
-	struct event *e = event_new(l->base, l->epoll_fd, EV_READ, never, l);
+	struct event *e =
+	    event_new(l->base, l->epoll_fd, EV_READ, ignore_event, l);
 	int fd = -1;
 
 	if (e == NULL)
@@ -276,7 +278,8 @@ library_set(struct loop *l)
 	return fd;
 }
 
-/* Without one, each sleep has a timeout. */
+/* Opens the timerfd of all timers; without it, each sleep gets a timeout
+ * instead. */
 static void
 open_alarm(struct loop *l)
 {
@@ -288,7 +291,8 @@ open_alarm(struct loop *l)
 		close(fd);
 }
 
-/* If libevent's set is not found, libevent watches all descriptors. */
+/* Opens the epoll set. If that of libevent is not found, which must be in it,
+ * libevent watches all descriptors. */
 int
 loop_epoll_open(struct loop *l)
 {

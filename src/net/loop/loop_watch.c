@@ -91,7 +91,8 @@ start_error_checks(struct loop *l)
 		l->looking = timer_start(l, &l->look, LOOK_MS) == 0;
 }
 
-/* That of the watch's descriptor, made if there is none. */
+/* The libevent event of the watch's descriptor, made if there is none. NULL
+ * without memory. */
 static struct watch_event *
 watch_event_of(struct loop *l, struct watch *w)
 {
@@ -126,6 +127,7 @@ watch_event_of(struct loop *l, struct watch *w)
 	return we;
 }
 
+/* Makes libevent wait for what the watch wants. */
 static int
 event_want(struct loop *l, struct watch *w)
 {

@@ -14,7 +14,7 @@ struct pieces {
 	struct task turn;
 };
 
-/* For `budget` pieces a turn, at least 1. The loop refers to it while any
+/* Does `budget` pieces a turn, at least 1. The loop refers to it while any
  * wait. */
 void pieces_init(struct pieces *p, struct loop *l, unsigned budget);
 /* Runs `t` once, when all earlier ones have had their piece: in this turn if

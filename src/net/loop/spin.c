@@ -20,6 +20,8 @@ spin_begin(struct spin *s, uint64_t now)
 	return true;
 }
 
+/* Counts a spin that paid, or did not; one too many that did not begins a
+ * rest. */
 static void
 spin_judge(struct spin *s, bool pays)
 {

@@ -39,7 +39,7 @@ struct spin {
 	uint64_t polled;  /* and its last one */
 };
 
-/* All as in the beginning; off: there are no spins. */
+/* Forgets what was learned; with `on` false the loop never spins. */
 void spin_init(struct spin *s, bool on);
 /* Begins a spin; false: it may not. */
 bool spin_begin(struct spin *s, uint64_t now);

@@ -16,7 +16,8 @@ lowest_bit(uint64_t bits)
 
 /* ---- chains ---- */
 
-/* That the next one is written to brings it from memory. */
+/* Takes the first expiry off its chain. The write to the one after it also
+ * loads that into the cache before its turn. */
 static void
 chain_out(struct expiry *x)
 {
@@ -149,6 +150,8 @@ timeouts_go_on(struct timeouts *t)
 	return true;
 }
 
+/* Handles what is due, a portion at a time: an expiry whose true time is later
+ * goes back into the wheel. */
 static void
 timeouts_on_time(struct timer *timer)
 {

@@ -66,8 +66,8 @@ void timeouts_init(struct timeouts *t, struct loop *l,
     uint64_t (*true_due)(struct expiry *x));
 /* Forgets what waits and frees the timer. */
 void timeouts_fini(struct timeouts *t);
-/* One of the loop with these functions, which frees it: all callers share it.
- * NULL with errno ENOMEM. */
+/* The wheel of the loop with these functions: all callers that pass the same
+ * ones share it, and the loop frees it. NULL with errno ENOMEM. */
 struct timeouts *timeouts_of_loop(struct loop *l,
     void (*on_expired)(struct timeouts *t, struct expiry *x),
     uint64_t (*true_due)(struct expiry *x));
@@ -81,7 +81,7 @@ expiry_is_waiting(const struct expiry *x)
 	return x->from != NULL;
 }
 
-/* Of one that is waiting. */
+/* Removes an expiry that is waiting. */
 void expiry_unlink(struct expiry *x);
 /* Harmless when it is not waiting. */
 static inline void

@@ -60,7 +60,8 @@ struct program_run {
 
 /* ---- output ---- */
 
-/* What is cut off in the middle is left out. */
+/* Adds a byte of output to the line; a byte that is escaped and does not fit as
+ * a whole is left out, as is all that follows. */
 static void
 keep_byte(struct program_run *r, unsigned char c)
 {
@@ -210,7 +211,7 @@ program_reap(struct program_run *r)
 }
 
 static bool
-is_run(struct programs *p, pid_t pid)
+is_own_child(struct programs *p, pid_t pid)
 {
 	struct list *link;
 
@@ -232,7 +233,7 @@ reap_others(struct programs *p)
 		if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0 ||
 		    info.si_pid == 0)
 			return;
-		if (is_run(p, info.si_pid) ||
+		if (is_own_child(p, info.si_pid) ||
 		    p->is_awaited(p->arg, info.si_pid))
 			break;
 		(void)waitpid(info.si_pid, NULL, WNOHANG);
@@ -256,7 +257,8 @@ programs_reap_others(struct programs *p,
 	reap_others(p); /* of what was executed before pen, too */
 }
 
-/* What has ended is collected first: on_end may start and cancel others. */
+/* Handles programs that have ended. They are collected before on_end is called,
+ * which may start and cancel others. */
 static void
 on_child(void *arg)
 {

@@ -70,13 +70,14 @@ struct program_options {
 struct programs *programs_new(struct loop *l, unsigned max, struct error *e);
 /* Kills all that run, without calling on_end. NULL is fine. */
 void programs_free(struct programs *p);
-/* From now on that process starts them (starter.h), which outlives `p`. */
+/* From now on the process `s` starts the programs (starter.h), which must
+ * outlive `p`. */
 void programs_start_by(struct programs *p, struct starter *s);
 /* From now on all children are reaped, but for those that are awaited
  * elsewhere. */
 void programs_reap_others(struct programs *p,
     bool (*is_awaited)(void *arg, pid_t pid), void *arg);
-/* In a child process: those that run are its parent's, who waits for them. */
+/* In a child process: forgets the running programs, which are its parent's. */
 void programs_drop_in_child(struct programs *p);
 /* How many run, or are not reaped yet. */
 unsigned programs_count(const struct programs *p);
@@ -97,7 +98,7 @@ struct program_turn {
 	void (*start)(struct program_turn *t);
 };
 void program_queue(struct programs *p, struct program_turn *t);
-/* It is not called any more; harmless when it was. */
+/* Removes it from the queue; no effect if it has been called already. */
 void program_unqueue(struct program_turn *t);
 
 /* Whether the file can be executed: an absolute path of a regular file, with

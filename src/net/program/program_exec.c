@@ -89,8 +89,9 @@ struct order {
 	volatile int error;
 };
 
-/* Without inheritable ones there are no ambient ones either: capabilities(7).
- * What the program's file brings, or root has, it gets. */
+/* The program gets no capabilities of pen: without inheritable ones it has no
+ * ambient ones either (capabilities(7)). It still gets those of its file, or of
+ * root. */
 static void
 drop_capabilities(void)
 {
@@ -137,9 +138,10 @@ close_from(int fd, unsigned flags)
 #endif
 }
 
-/* From here on the descriptors are the process's own. With many it takes a copy
- * of the low ones that it needs, or on an old kernel of all. The others are
- * closed on exec anyway; this is for those that a library forgot. */
+/* Gives the new process descriptors of its own: null and output as 0 to 2, all
+ * others closed. A process with many descriptors copies only the low ones that
+ * it needs, or on an old kernel all. The others are closed by exec anyway,
+ * unless a library forgot to mark them. */
 static int
 take_files(const struct program_exec *x)
 {

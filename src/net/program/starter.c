@@ -207,8 +207,8 @@ give_up(struct starter *s, int error)
 		    strerror(error));
 }
 
-/* One that was started may be there though the answer is not: its starter was
- * killed in between. */
+/* Starts a spare. It may exist even if the answer is missing, as its starter
+ * may have been killed in between. */
 static void
 make_spare(struct starter *s)
 {

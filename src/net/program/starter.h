@@ -46,8 +46,8 @@ bool starter_permits(const struct starter *s, char *const *argv);
 
 /* Returns 0 in the new process, its number in pen, or -1 with errno. */
 pid_t starter_fork(struct starter *s);
-/* In pen, after starter_fork(), and whenever a child has ended: replaces those
- * that were killed, as long as one is there. */
+/* Replaces starters that were killed, as long as one of them is left. Called by
+ * pen after starter_fork(), and whenever a child has ended. */
 void starter_mend(struct starter *s);
 /* Whether none is there any more: then nothing can be started. */
 bool starter_has_ended(const struct starter *s);

@@ -91,7 +91,7 @@ choose_environment(struct environment *env, char *const *words)
 }
 
 static void
-do_program(struct starter *s, struct received *r, char **words,
+start_program(struct starter *s, struct received *r, char **words,
     struct starter_answer *a)
 {
 	struct program_exec x = { .argv = r->string, .for_parent = true };
@@ -117,7 +117,7 @@ do_program(struct starter *s, struct received *r, char **words,
 }
 
 static void
-do_successor(struct starter *s, struct received *r, char **words,
+start_successor(struct starter *s, struct received *r, char **words,
     struct starter_answer *a)
 {
 	struct program_exec_successor x = { .path = s->path, .argv = s->argv };
@@ -186,9 +186,9 @@ starter_answer(struct starter *s, struct received *r)
 	if (r->passed.incomplete) /* the others have other numbers */
 		a.error = EMFILE;
 	else if (words != NULL && r->head.request == STARTER_PROGRAM)
-		do_program(s, r, words, &a);
+		start_program(s, r, words, &a);
 	else if (words != NULL && r->head.request == STARTER_SUCCESSOR)
-		do_successor(s, r, words, &a);
+		start_successor(s, r, words, &a);
 	else if (words != NULL && r->head.request == STARTER_SPARE)
 		do_spare(s, r, &a);
 	passed_drop(&r->passed);
@@ -216,8 +216,9 @@ ignore_signals(void)
 	(void)sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* All else is pen's: what it closes must be closed. Descriptors that are
- * received get the numbers above, in order. */
+/* Closes all descriptors but that of the starter, which gets the number FIRST:
+ * the others are pen's, and what pen closes must be closed. Descriptors that
+ * are received get the numbers above, in order. */
 static int
 keep_own_end(struct starter *s)
 {
@@ -228,7 +229,8 @@ keep_own_end(struct starter *s)
 	return 0;
 }
 
-/* One with a request is no spare any more. */
+/* Serves requests until pen has ended. Its name changes with the first one:
+ * from then on it is no spare process. */
 static int
 serve(struct starter *s)
 {

@@ -121,7 +121,8 @@ query_init(struct query *q)
 	q->task.run = run_done;
 }
 
-/* It has failed; in part, if there are addresses. */
+/* Records why the query has failed; if it has addresses, it has failed only in
+ * part. */
 static void
 fail_with(struct query *q, const char *why)
 {

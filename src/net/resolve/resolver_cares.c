@@ -350,7 +350,8 @@ on_family(void *arg, int status, int timeouts, struct ares_addrinfo *found)
 	host_drop(h);
 }
 
-/* What stands in the file is all that there is. */
+/* Takes the addresses that the hosts file has. They are complete: no query to a
+ * name server follows. */
 static void
 on_file(void *arg, int status, int timeouts, struct ares_addrinfo *found)
 {
@@ -399,7 +400,8 @@ host_ask(struct host *h, const char *name)
 	host_drop(h);
 }
 
-/* With `is`, the host is a target of a service. */
+/* Begins the queries about one host; with `is` it is the target of a service
+ * record. */
 static void
 ask_host(
     struct asking *a, const char *name, const struct resolved_service *is)

@@ -37,11 +37,12 @@ void resolver_answered(struct lookup *k, const char *why);
 
 /* ---- in resolver_cares.c ---- */
 
-/* With `server` NULL the system's: /etc/hosts and resolv.conf, read now; else
- * that name server alone. Returns NULL when it cannot be set up. */
+/* Sets the resolver up: for the name server `server` only, or with NULL as the
+ * system does, from /etc/hosts and resolv.conf, which are read now. NULL when
+ * that fails. */
 struct resolver_library *library_open(
     struct resolver *r, const struct addr *server);
-/* All lookups are answered, or dropped, first. */
+/* Closes the library; all lookups must have been answered or dropped before. */
 void library_close(struct resolver_library *l);
 /* Looks `host` up for `k`. */
 void library_ask(

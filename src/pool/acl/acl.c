@@ -202,7 +202,8 @@ acl_copy_entries(const struct acl *l)
 	return s;
 }
 
-/* Those that the list has, unless another one has appended to them. */
+/* Prepares the list for new entries: if another list has appended to the
+ * entries that both share, this one gets a copy of its own. */
 int
 acl_detach(struct acl *l)
 {

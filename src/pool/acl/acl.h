@@ -88,7 +88,8 @@ void acl_reader_free(struct acl_reader *r);
 /* Reads so many lines more. Returns 1 if there are more, 0 when all are read,
  * after which it is not called again, or -1 with a full message. */
 int acl_reader_read(struct acl_reader *r, unsigned lines, struct error *e);
-/* All are read: makes `l` the list `before` with the entries of the file. */
+/* Makes `l` the list `before` with the entries of the file, all of which were
+ * read. */
 void acl_reader_take(
     const struct acl_reader *r, struct acl *l, struct acl_file_facts *facts);
 

@@ -102,6 +102,7 @@ acl_entry_covers(const struct acl_entry *a, const struct acl_entry *b)
 
 /* ---- adding ---- */
 
+/* Makes room for another node. Returns 0, or -1 with errno ENOMEM. */
 static int
 reserve_node(struct acl_index *x)
 {
@@ -162,8 +163,10 @@ put_node_above(struct acl_index *x, const struct acl_entry *entries,
 	*at = number | (uint32_t)(depth / STRIDE) << DEPTH_SHIFT;
 }
 
+/* Adds entry `n` to the tree, below node `at`. An earlier entry that covers it
+ * has the same effect, and more: then it is not needed. */
 static void
-add_below(struct acl_index *x, const struct acl_entry *entries, uint32_t *at,
+add_entry(struct acl_index *x, const struct acl_entry *entries, uint32_t *at,
     uint32_t n)
 {
 	const struct acl_entry *e = &entries[n];
@@ -224,7 +227,7 @@ acl_index_add(struct acl_index *x, const struct acl_entry *entries, uint32_t n)
 	}
 	if (reserve_node(x) < 0)
 		return -1;
-	add_below(x, entries, e->family == AF_INET ? &x->root4 : &x->root6, n);
+	add_entry(x, entries, e->family == AF_INET ? &x->root4 : &x->root6, n);
 	return 0;
 }
 

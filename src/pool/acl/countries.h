@@ -15,9 +15,9 @@ struct countries;
 
 /* Whether libmaxminddb is built in. */
 bool countries_are_built_in(void);
-/* Its version; "" without it. */
+/* The version of libmaxminddb; "" in a build without it. */
 const char *countries_library_version(void);
-/* Without a database yet. NULL with errno ENOMEM. */
+/* Made without a database. NULL with errno ENOMEM. */
 struct countries *countries_new(void);
 /* NULL is fine. */
 void countries_free(struct countries *c);

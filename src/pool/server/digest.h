@@ -11,7 +11,7 @@
  * leaves the list, if it is in it. */
 void digest_list(struct hash_table *list, struct server *s);
 void digest_unlist(struct hash_table *list, struct server *s);
-/* One with this digest, of several that are alike any one, or NULL. */
+/* A server with this digest, any one if several have it; NULL: none. */
 struct server *digest_find(const struct hash_table *list, uint64_t digest);
 
 #endif

@@ -362,6 +362,8 @@ sticky_find(struct sticky *s, const struct peer *who, sticky_hint *hint,
 	return sticky_entry(s, i);
 }
 
+/* Adds an entry for the client, in place of the oldest one if the table is
+ * full. Returns its number; 0: there is no place. */
 static uint32_t
 sticky_new_client(struct sticky *s, const struct peer *who, unsigned use)
 {

@@ -68,11 +68,11 @@ int sticky_grow(struct sticky *s, size_t max);
 void sticky_set_prefix6(struct sticky *s, unsigned bits);
 /* Notes from now on, or no more, where clients come from: 8 bytes each. */
 void sticky_follow(struct sticky *s, bool on);
-/* What is noted of the client whose entry sticky_find() has just found, and put
- * into the hint; NULL: nothing. */
+/* The note about the client whose entry sticky_find() has just found and put
+ * into the hint; NULL: there is none. */
 const struct sticky_away *sticky_away(
     const struct sticky *s, sticky_hint found);
-/* One of its connections was closed. */
+/* One of the client's connections was closed. */
 void sticky_closed(
     struct sticky *s, const struct peer *who, sticky_hint *hint);
 size_t sticky_count(const struct sticky *s);

@@ -21,7 +21,8 @@ struct sticky_aways {
 	bool on; /* clients are noted */
 };
 
-/* For numbers up to `max`. Returns 0, or -1 with errno ENOMEM. */
+/* Initializes, for client numbers up to `max`. Returns 0, or -1 with errno
+ * ENOMEM. */
 int sticky_aways_init(struct sticky_aways *t, size_t max);
 void sticky_aways_fini(struct sticky_aways *t);
 /* Takes over what another one has, which fits and is left empty. */
@@ -29,7 +30,7 @@ void sticky_aways_take(struct sticky_aways *t, struct sticky_aways *from);
 /* Notes clients from now on, or forgets all and notes none. */
 void sticky_aways_set(struct sticky_aways *t, bool on);
 
-/* What is noted of number `i`, or NULL. */
+/* The note about client number `i`, or NULL. */
 struct sticky_away *sticky_aways_get(const struct sticky_aways *t, uint32_t i);
 /* Client `i` opens one more connection, to `server`. Its last server was
  * `before`, which is noted as its home if that is another one, and it has no
@@ -37,11 +38,11 @@ struct sticky_away *sticky_aways_get(const struct sticky_aways *t, uint32_t i);
  * may have failed there. Back at its home it has none. */
 void sticky_aways_opened(struct sticky_aways *t, uint32_t i, unsigned server,
     unsigned before, bool served);
-/* One of its connections was closed. */
+/* One of the connections of client number `i` was closed. */
 void sticky_aways_closed(struct sticky_aways *t, uint32_t i);
-/* It came from nowhere. */
+/* Removes the note of client number `i`. */
 void sticky_aways_clear(struct sticky_aways *t, uint32_t i);
-/* What is noted of `from` is noted of `to`. */
+/* Moves the note of number `from` to number `to`. */
 void sticky_aways_move(struct sticky_aways *t, uint32_t from, uint32_t to);
 
 #endif

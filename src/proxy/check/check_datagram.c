@@ -28,9 +28,9 @@ check_datagram_make_header(
 	    : 0;
 }
 
-/* Not all that fails here is the server's fault: the same is none of a server
- * that clients send to. But one that a filter of this host keeps from pen is
- * out of reach. */
+/* Ends a check after an error. Some errors are not the server's fault, as with
+ * datagrams of clients; but a server that a filter of this host keeps from pen
+ * (EPERM) is out of reach. */
 static void
 check_datagram_fail(struct check *c, int error)
 {

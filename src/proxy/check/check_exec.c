@@ -179,7 +179,7 @@ check_exec_on_end(void *arg, const struct program_result *r)
 }
 
 static void
-run(struct check *c, struct words *w, struct environment *env)
+run_program(struct check *c, struct words *w, struct environment *env)
 {
 	struct exec_state *state = c->state;
 	struct program_options o = { .argv = w->word,
@@ -219,7 +219,7 @@ check_exec_on_turn(struct program_turn *t)
 	if (env.failed || make_arguments(&w, c->settings, &a) < 0) {
 		check_end(c, CHECK_NONE, "out of memory");
 	} else {
-		run(c, &w, &env);
+		run_program(c, &w, &env);
 		free_words(&w);
 	}
 	environment_fini(&env);

@@ -37,7 +37,7 @@ struct http_state {
 static const char not_in_body[] = "the text is not in the body";
 
 static bool
-is_wanted(const struct http_settings *s, unsigned status)
+status_is_expected(const struct http_settings *s, unsigned status)
 {
 	unsigned i;
 
@@ -70,7 +70,7 @@ check_http_on_bytes(struct check *c, const char *bytes, size_t n)
 
 	while (!c->ended && event != HTTP_MORE) {
 		event = http_answer_take(&t->answer, &bytes, &n);
-		if (event == HTTP_HEADERS && !is_wanted(s, h->status))
+		if (event == HTTP_HEADERS && !status_is_expected(s, h->status))
 			check_end(c, CHECK_BAD, "status %u", h->status);
 		else if (event == HTTP_BODY)
 			t->matched = check_text_find(

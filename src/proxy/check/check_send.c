@@ -37,7 +37,7 @@ told(const struct send_state *t)
 }
 
 static void
-end_without(struct check *c, const char *what)
+end_unanswered(struct check *c, const char *what)
 {
 	const struct send_state *t = c->state;
 
@@ -82,13 +82,13 @@ check_send_on_bytes(struct check *c, const char *bytes, size_t n)
 	if (t->matched == expected->length)
 		check_send_go_on(c);
 	else if (t->heard > HEARD_MAX)
-		end_without(c, "unexpected answer");
+		end_unanswered(c, "unexpected answer");
 }
 
 static void
 check_send_on_end(struct check *c)
 {
-	end_without(c, "connection closed");
+	end_unanswered(c, "connection closed");
 }
 
 static void

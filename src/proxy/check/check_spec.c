@@ -123,7 +123,7 @@ check_spec_of(
 }
 
 static struct check_spec *
-make(const struct words *w, struct error *e)
+spec_of_words(const struct words *w, struct error *e)
 {
 	const struct check_kind *kind = find_kind(w->word[0]);
 	struct words arguments = { .count = w->count - 1 };
@@ -154,7 +154,7 @@ check_spec_read(const char *text, struct error *e)
 	else if (w.count == 0)
 		error_set(e, "expects a kind of check");
 	else
-		s = make(&w, e);
+		s = spec_of_words(&w, e);
 	free(line);
 	return s;
 }
@@ -164,7 +164,7 @@ check_spec_new(const struct words *w, struct error *e)
 {
 	if (w->count == 1 && strpbrk(w->word[0], " \t") != NULL)
 		return check_spec_read(w->word[0], e);
-	return make(w, e);
+	return spec_of_words(w, e);
 }
 
 struct check_spec *

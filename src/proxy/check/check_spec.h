@@ -17,12 +17,12 @@ struct check_spec *check_spec_of(
 struct check_spec *check_spec_hold(struct check_spec *s);
 void check_spec_drop(struct check_spec *s); /* NULL is fine */
 
-/* As words that check_spec_read() understands. */
+/* The check as words that check_spec_read() understands. */
 const char *check_spec_text(const struct check_spec *s);
 /* The name of a kind; NULL after the last one. */
 const char *check_spec_kind_name(unsigned i);
 const struct check_kind *check_spec_kind(const struct check_spec *s);
-/* What the kind's parse() has made. */
+/* The settings that the kind's parse() has made. */
 const void *check_spec_settings(const struct check_spec *s);
 /* Whether it sends datagrams. */
 bool check_spec_sends_datagrams(const struct check_spec *s);

@@ -17,7 +17,7 @@ enum { BUSY_MS = 20 };
 /* ---- saying and hearing ---- */
 
 static void
-want(struct check_stream *s, unsigned ready)
+await(struct check_stream *s, unsigned ready)
 {
 	if (watch_want(s->check->loop, &s->stream.watch,
 		ready | stream_wants(&s->stream)) < 0)
@@ -96,7 +96,7 @@ check_stream_receive(struct check_stream *s)
 }
 
 static void
-converse(struct check_stream *s)
+exchange(struct check_stream *s)
 {
 	bool all = say(s);
 
@@ -104,7 +104,7 @@ converse(struct check_stream *s)
 	    check_stream_receive(s))
 		all = say(s); /* what was received may lead to more */
 	if (!s->check->ended)
-		want(s, READY_READ | (all ? 0u : READY_WRITE));
+		await(s, READY_READ | (all ? 0u : READY_WRITE));
 }
 
 void
@@ -118,7 +118,7 @@ check_stream_send(struct check_stream *s, const char *bytes, size_t n)
 /* ---- connecting ---- */
 
 static void
-connected(struct check_stream *s)
+start_exchange(struct check_stream *s)
 {
 	s->connected = true;
 	s->check->waiting = "an answer";
@@ -126,7 +126,7 @@ connected(struct check_stream *s)
 	if (s->talk.on_connected != NULL)
 		s->talk.on_connected(s->check);
 	if (!s->check->ended)
-		converse(s);
+		exchange(s);
 }
 
 static void
@@ -137,13 +137,13 @@ shake_hands(struct check_stream *s)
 	case TLS_DONE:
 		/* bytes may have come along that no event will report */
 		s->stream.flags |= STREAM_READABLE;
-		connected(s);
+		start_exchange(s);
 		break;
 	case TLS_FAILED:
 		check_stream_fail(s, errno);
 		break;
 	case TLS_WAITS:
-		want(s, READY_READ);
+		await(s, READY_READ);
 		break;
 	}
 }
@@ -161,11 +161,11 @@ check_stream_on_ready(struct watch *w, unsigned ready)
 	if (error != 0)
 		check_end_errno(s->check, error);
 	else if (s->connected)
-		converse(s);
+		exchange(s);
 	else if (is_tls(s))
 		shake_hands(s);
 	else if (ready & READY_WRITE)
-		connected(s);
+		start_exchange(s);
 }
 
 /* Returns 0, or -1 with errno. */

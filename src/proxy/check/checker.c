@@ -11,7 +11,7 @@
 /* ---- servers and settings ---- */
 
 static int
-lengthen(struct checker *c, unsigned slots)
+reserve_slots(struct checker *c, unsigned slots)
 {
 	struct checker_record **grown;
 
@@ -29,7 +29,7 @@ lengthen(struct checker *c, unsigned slots)
 int
 checker_reserve(struct checker *c, unsigned slot)
 {
-	if (lengthen(c, slot + 1) < 0)
+	if (reserve_slots(c, slot + 1) < 0)
 		return -1;
 	if (c->records[slot] == NULL)
 		c->records[slot] = calloc(1, sizeof(**c->records));

@@ -67,9 +67,9 @@ checker_wait_until(struct checker *c, unsigned slot, uint64_t ms)
 	checker_arm(c);
 }
 
-/* From the beginning of a check to that of the next one. Of a server that could
- * not be checked yet nothing is known, and it may get no clients until it
- * is. */
+/* The time from the beginning of a check to that of the next one. A server that
+ * could not be checked is checked again soon, as it may get no clients until
+ * its state is known. */
 static uint64_t
 next_wait(const struct checker *c, const struct checker_record *r,
     const struct health *h, bool bad)
@@ -158,6 +158,9 @@ has_more_addresses(const struct checker *c, const struct check *k)
 	    k->tried + 1 < k->server->addrs.count;
 }
 
+/* A check has ended: after a failure the server's next address is checked.
+ * Otherwise the result goes into the record and to the pool, and the next check
+ * is planned. */
 static void
 checker_run_conclude(
     struct check *k, enum check_result result, const char *reason)
@@ -214,7 +217,7 @@ check_end_errno(struct check *c, int error)
 	    strerror(error));
 }
 
-/* From now on it has all of its time. */
+/* Starts the timeout of the check. */
 static void
 set_deadline(struct check *c)
 {
@@ -256,6 +259,8 @@ check_is_where_clients_go(const struct check *c)
 	    (port == 0 && c->frontend->serves_port(c->frontend, asked));
 }
 
+/* A check of one address of the server: `tried` addresses after `first`. NULL
+ * without memory. */
 static struct check *
 new_check(struct checker *c, unsigned slot, unsigned first, unsigned tried)
 {

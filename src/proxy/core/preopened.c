@@ -46,7 +46,8 @@ preopened_now(const struct preopened *p)
 	return loop_now(p->frontend->loop);
 }
 
-/* In all. Servers of datagrams have no connections. */
+/* How many connections are to be open in all. Servers of datagrams have
+ * none. */
 static uint64_t
 wanted(const struct preopened *p)
 {
@@ -197,7 +198,8 @@ dial(struct preopened_conn *x)
 	return -1;
 }
 
-/* Its connect failed; the server too, when that was its last address. */
+/* The connect failed; the server has failed, too, if that was its last
+ * address. */
 static void
 on_failed(struct preopened_conn *x, int error)
 {
@@ -287,6 +289,9 @@ is_spent(const struct preopened_conn *x)
 						 : sock_has_ended(x->fd);
 }
 
+/* Something has happened on a spare connection: it is connected, has failed,
+ * was closed by the server, or the server has sent its greeting, which stays
+ * unread for the client. */
 static void
 preopened_on_ready(struct watch *w, unsigned ready)
 {

@@ -73,7 +73,8 @@ shared_limit_has(const struct frontend_core *f)
 	    r->taken < r->max;
 }
 
-/* Those beyond their share may accept, or no longer. */
+/* Rechecks the limits of frontends that are over their share: they may accept
+ * now, or may not any more. */
 static void
 check_others(struct shared_limit *r)
 {

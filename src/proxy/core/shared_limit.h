@@ -38,7 +38,7 @@ void shared_limit_set(struct shared_limit *r, uint64_t max, unsigned shares);
  * one has joined. */
 void shared_limit_join(
     struct shared_limit *r, struct frontend_core *f, bool has_share);
-/* Its connections no longer count. */
+/* The frontend's connections no longer count. */
 void shared_limit_part(struct frontend_core *f);
 
 /* Whether one more may come. */

@@ -295,8 +295,9 @@ source_format(const struct source *s, char text[SOURCE_TEXT_MAX])
 	return text;
 }
 
+/* The number that sources are ordered by. */
 static uint64_t
-weight(const struct source *s, enum source_order by, uint64_t now)
+order_value(const struct source *s, enum source_order by, uint64_t now)
 {
 	switch (by) {
 	case SOURCES_BY_RATE:
@@ -315,12 +316,12 @@ is_before(const struct source *a, const struct source *b, enum source_order by,
 {
 	static const enum source_order then[] = { SOURCES_BY_CONNS,
 		SOURCES_BY_LIMITED, SOURCES_BY_RATE };
-	uint64_t x = weight(a, by, now), y = weight(b, by, now);
+	uint64_t x = order_value(a, by, now), y = order_value(b, by, now);
 	unsigned i;
 
 	for (i = 0; x == y && i < sizeof(then) / sizeof(then[0]); i++) {
-		x = weight(a, then[i], now);
-		y = weight(b, then[i], now);
+		x = order_value(a, then[i], now);
+		y = order_value(b, then[i], now);
 	}
 	return x > y;
 }

@@ -109,15 +109,15 @@ enum limit_verdict source_arrive(
 enum limit_verdict source_try_again(
     struct source_limits *t, struct source *s, uint64_t now);
 
-/* One more connection, or one less. */
+/* Counts one more connection of the source, or one less. */
 void source_add_connection(struct source_limits *t, struct source *s);
 void source_remove_connection(struct source_limits *t, struct source *s);
 /* A client begins to wait, with a link for s->waiting, or waits no more. */
 void source_wait(struct source_limits *t, struct source *s, struct list *link);
 void source_wait_over(
     struct source_limits *t, struct source *s, struct list *link);
-/* It was used just now, and is the last one to be evicted. With `proven`, it is
- * proven from now on. */
+/* Notes that the source was used now, so that it is the last one to be evicted.
+ * With `proven`, it is proven from now on. */
 void source_touch(struct source_limits *t, struct source *s, bool proven);
 
 /* "10.0.0.1", or "10.0.0.0/24" where the prefix is not a whole address. */

@@ -36,8 +36,9 @@ flow_open_own_socket(struct flow *w)
 	return flow_open_socket(w) < 0 ? -1 : flow_watch(w);
 }
 
+/* Gives the flow a server, which counts it as a connection. */
 static void
-engage(struct flow *w, struct server *s)
+set_server(struct flow *w, struct server *s)
 {
 	struct frontend_core *f = w->frontend;
 
@@ -58,7 +59,7 @@ choose(struct flow *w)
 
 	if (s == NULL)
 		return false;
-	engage(w, s);
+	set_server(w, s);
 	return true;
 }
 
@@ -176,7 +177,7 @@ flow_begin(struct flows *fs, const struct arrival *a, struct flow *w,
 		return NULL;
 	flow_release(w);
 	w->attempts = *attempts;
-	engage(w, s);
+	set_server(w, s);
 	return w;
 }
 

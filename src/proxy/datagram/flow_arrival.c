@@ -303,7 +303,8 @@ take_one(struct flows *fs, struct listener *l, struct dgram *d)
 	flow_take(fs, &a);
 }
 
-/* What the kernel joined is several, each with a header. */
+/* Handles datagrams that the kernel has joined: each has a header of its
+ * own. */
 static void
 take_pieces_named(
     struct flows *fs, struct listener *l, const struct dgram *d)

@@ -116,7 +116,7 @@ flow_health_drop_address(struct flow *w)
 		s->addr_first = (w->address + 1) % s->addrs.count;
 }
 
-/* When it is back it has as many questions to answer as any other. */
+/* A server that failed begins with no unanswered questions when it is back. */
 void
 flow_server_failed(struct flow *w, int error)
 {

@@ -96,8 +96,7 @@ struct flow *flow_of_each(struct flows *fs, struct arrival *a);
  * what is dropped, and ends the flow if no server is left. */
 void flow_forward(
     struct flow *w, const char *bytes, size_t n, unsigned segment);
-/* To be called when a listener has had its turn; `all`: it has read all that
- * was there. */
+/* Called after a listener's turn; `all`: it has read all datagrams. */
 void flow_turn_over(struct flows *fs, const struct listener *l, bool all);
 /* Whether a client may have a new flow in this turn. */
 enum flow_entry flow_may_come(const struct flows *fs, const struct arrival *a);
@@ -141,8 +140,8 @@ int flow_sources_adjust(struct flows *fs);
 /* Frees them; no flow is left. */
 void flow_sources_fini(struct flows *fs);
 
-/* Its server's name has other addresses by now; the flow goes on with its own
- * if that is among them. Returns whether it is. */
+/* Whether the server, whose name has other addresses by now, still has that of
+ * the flow; then the flow goes on with it. */
 bool flow_find_address(struct flow *w);
 /* Whether its server is present, and still the one that was chosen, be it with
  * more addresses than then. */

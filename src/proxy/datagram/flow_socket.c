@@ -148,7 +148,8 @@ next_source(struct flow *w)
 
 /* ---- sockets ---- */
 
-/* Of descriptors; of ports, by the errors of connect() and bind(). */
+/* Whether descriptors are short, or ports, which connect() and bind()
+ * report. */
 static bool
 is_short(int error)
 {
@@ -170,7 +171,7 @@ local_address(const struct flow *w, const struct flow_source *s)
 }
 
 static void
-give_port(struct flow *w)
+release_port(struct flow *w)
 {
 	if (w->port == 0)
 		return;
@@ -207,7 +208,7 @@ connect_from(struct flow *w, struct flow_source *s, const struct addr *to)
 		fd = dgram_connect(to, &from);
 		error = errno;
 		if (fd < 0)
-			give_port(w);
+			release_port(w);
 	}
 	errno = error;
 	return fd;
@@ -343,7 +344,7 @@ flow_hang_up(struct flow *w)
 		w->fd = -1;
 		w->frontend->queues.given -= w->queue;
 		w->queue = 0;
-		give_port(w);
+		release_port(w);
 	}
 	w->introduced = w->coalescing = w->fragments = false;
 }

@@ -139,7 +139,8 @@ sender_of(const struct flow *w, struct peer *sender)
 	return memcmp(sender, &w->who, sizeof(*sender)) != 0 ? sender : NULL;
 }
 
-/* Of a server that has got others since, its socket alone has it: in `own`. */
+/* The address of the flow's server. If the server has other addresses by now,
+ * only the socket knows it: then it is in `own`. */
 static const struct addr *
 flow_server_at(struct flow *w, struct addr *own)
 {
@@ -152,6 +153,8 @@ flow_server_at(struct flow *w, struct addr *own)
 	return sock_peer_addr(w->fd, own) == 0 ? own : NULL;
 }
 
+/* The record of the flow for the log of sessions; `own` is memory for an
+ * address in it. */
 static struct session_record
 record_of(struct flow *w, enum reason why, uint64_t now, struct addr *own)
 {
@@ -216,7 +219,8 @@ flow_end(struct flow *w, enum reason why)
 	loop_soon(f->loop, &w->free_task);
 }
 
-/* That another one has little to do does not help the one that is behind. */
+/* Counts turns in which the listener could not read all. A listener that has
+ * read all ends only its own count. */
 void
 flow_turn_over(struct flows *fs, const struct listener *l, bool all)
 {
@@ -439,10 +443,11 @@ flows_next(const struct flows *fs, uint64_t from, struct flow_info *info)
 
 /* ---- flows of another process ---- */
 
-/* NULL: it cannot be here. */
+/* Begins a flow that an older process had, with the same client and server.
+ * NULL: a newer flow has its place, or no more may come. */
 static struct flow *
-begin_as_before(struct flows *fs, struct listener *l,
-    const struct flow_past *past, struct server *server)
+restore_flow(struct flows *fs, struct listener *l, const struct flow_past *past,
+    struct server *server)
 {
 	struct attempts attempts = { .proven = past->steady };
 	struct dgram from = { .from = past->client, .local = past->local };
@@ -461,7 +466,7 @@ bool
 flow_import(struct flows *fs, struct listener *l, const struct flow_past *past,
     struct server *server)
 {
-	struct flow *w = begin_as_before(fs, l, past, server);
+	struct flow *w = restore_flow(fs, l, past, server);
 
 	if (w == NULL) {
 		if (past->has_socket)

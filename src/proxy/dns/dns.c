@@ -63,7 +63,7 @@ dns_allocate(struct dns *d, size_t n)
 }
 
 static void
-end(struct dns_query *q)
+end_query(struct dns_query *q)
 {
 	struct dns *d = q->dns;
 
@@ -103,13 +103,13 @@ give_up(struct dns_query *q)
 {
 	if (!pool_permits(q->dns->frontend->pool, &q->who)) {
 		stats(q->dns)->datagrams.no_server++;
-		end(q);
+		end_query(q);
 		return;
 	}
 	dns_set_id(q->message, q->id);
 	stats(q->dns)->dns.failed++;
 	send_back(q, q->message, dns_fail(q->message, q->n, q->end));
-	end(q);
+	end_query(q);
 }
 
 static void
@@ -135,8 +135,8 @@ dns_dns_ask(struct dns_query *q, struct server *s)
 	return true;
 }
 
-/* To the next server that takes it; each has its turn. When no server is left
- * that could answer, the client gets SERVFAIL. */
+/* Sends the query to the next server that takes it. When no server is left that
+ * could answer, the client gets SERVFAIL. */
 static void
 pass_on(struct dns_query *q)
 {
@@ -217,7 +217,7 @@ log_crowd(struct dns *d)
  * answer, or the oldest, if a server is silent about it. Returns whether one
  * did. */
 static bool
-evict(struct dns *d)
+evict_one(struct dns *d)
 {
 	struct list *link = d->order.next;
 	struct dns_query *q, *chosen = NULL;
@@ -249,7 +249,7 @@ has_room(struct dns *d, size_t n)
 	for (i = 0; stats(d)->dns.waiting >= d->frontend->options.dns.max ||
 	     d->kept + n > KEPT_MAX;
 	     i++)
-		if (i == GIVE_WAY || !evict(d))
+		if (i == GIVE_WAY || !evict_one(d))
 			return false;
 	return true;
 }
@@ -290,6 +290,8 @@ dns_keep(struct dns *d, struct listener *l, const struct dgram *in, size_t end_,
 	return q;
 }
 
+/* Takes a query from a client: checks it and the client's limits, and sends it
+ * to a server. */
 static void
 dns_take(struct dns *d, struct listener *l, const struct dgram *in)
 {
@@ -410,6 +412,8 @@ await_another(struct dns_query *q, struct dns_ask *a)
 	return true;
 }
 
+/* Takes a server's answer: matches it to its query, and passes it to the
+ * client, unless another server may have a better one. */
 static void
 take_answer(struct dns *d, struct dns_socket *s, struct dgram *in)
 {
@@ -436,7 +440,7 @@ take_answer(struct dns *d, struct dns_socket *s, struct dgram *in)
 		return;
 	dns_set_id(in->bytes, q->id);
 	send_back(q, in->bytes, in->n);
-	end(q);
+	end_query(q);
 }
 
 /* Takes the query away from a server, or from one socket to it. Returns whether
@@ -460,12 +464,13 @@ take_back(struct dns_query *q, const struct server *from,
 	return was_there;
 }
 
-/* Takes a query away from a server that refuses. What is none, as an UPDATE,
- * may be carried out already: it is tried again only if it is what was refused,
- * as nothing else went to the socket; else its client gets SERVFAIL. Returns
- * whether the query is to go elsewhere. */
+/* Handles a query whose server refuses it. A query is sent elsewhere. Another
+ * message, for example an UPDATE, may have been carried out already: it is sent
+ * elsewhere only if it is known to be the refused one, as nothing else went to
+ * the socket; else its client gets SERVFAIL. Returns whether the message is to
+ * be sent elsewhere. */
 static bool
-leaves(struct dns_query *q, const struct dns_socket *s, bool again)
+move_refused(struct dns_query *q, const struct dns_socket *s, bool again)
 {
 	if (dns_is_query(q->message))
 		return take_back(q, s->server, again ? s : NULL);
@@ -491,7 +496,7 @@ dns_on_refused(struct dns *d, struct dns_socket *s, int error)
 		struct dns_query *q = list_entry(link, struct dns_query, order);
 
 		next = link->next;
-		if (!leaves(q, s, again))
+		if (!move_refused(q, s, again))
 			continue;
 		stats(d)->retries++;
 		if (again)
@@ -565,7 +570,7 @@ dns_drop_listener(struct dns *d, const struct listener *l)
 
 		next = link->next;
 		if (l == NULL || q->listener == l)
-			end(q);
+			end_query(q);
 	}
 }
 

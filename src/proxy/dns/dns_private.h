@@ -68,9 +68,9 @@ struct dns_query {
 /* Sends the query to a server. Returns 0, or -1 with errno: then nothing has
  * changed. */
 int dns_ask(struct dns_query *q, struct server *server);
-/* What awaits the answer with that id on that socket, or NULL. */
+/* The query that waits for the answer with that id on that socket, or NULL. */
 struct dns_ask *dns_ask_find(struct dns *d, const struct dns_key *key);
-/* Its answer is awaited no longer, and its server counts it no longer. */
+/* The answer is no longer awaited, and the server no longer counts it. */
 void dns_ask_end(struct dns_ask *a);
 void dns_asks_end(struct dns_query *q);
 

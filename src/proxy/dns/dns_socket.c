@@ -191,7 +191,8 @@ is_right(const struct dns_socket *s)
 	    addr_equal(&s->at, &to->addrs.addr[to->addr_first]);
 }
 
-/* Without descriptors for a new one, any that is there. */
+/* Any open socket to the server: for when there is no descriptor for a new
+ * one. */
 static struct dns_socket *
 any_socket(struct dns_server *e, unsigned from)
 {
@@ -246,7 +247,7 @@ dns_server_failed(struct dns *d, struct server *s, int error)
 	retire_all(e);
 }
 
-/* Its next address is tried from now on. */
+/* From now on the server's next address is tried. */
 static void
 dns_socket_drop_address(struct server *s)
 {

@@ -149,7 +149,8 @@ frontend_stats(const struct frontend *f)
 	return f->core.stats;
 }
 
-/* What is there now counts on, whatever becomes of the rest. */
+/* Restores counters of an older process. Gauges of what this process has now
+ * stay as they are. */
 void
 frontend_restore_stats(struct frontend *f, const struct frontend_stats *past)
 {

@@ -77,8 +77,8 @@ void frontend_relistened(struct frontend *f);
  * connection. This process has all of them and accepts nothing. */
 void frontend_share(
     struct frontend *f, unsigned members, enum sock_group_by by);
-/* Until frontend_steer() clients are dealt out as by another process, which has
- * the sockets that are inherited; this one takes all of them. */
+/* Takes over all inherited sockets of a group: clients are distributed as by
+ * the other process until frontend_steer(). */
 void frontend_follow_group(struct frontend *f);
 /* Clients are dealt out to the members from now on. Sockets of more members
  * than there are get none, and stay: a client may be in a backlog. */
@@ -89,13 +89,12 @@ void frontend_steer_datagrams(struct frontend *f);
 /* Opens sockets for so many members, which get no clients yet; those that are
  * there stay, also if it fails. Returns 0, or -1 with a full message. */
 int frontend_grow(struct frontend *f, unsigned members, struct error *e);
-/* In a child process: this is member `i` of `members`, with its own sockets and
- * no others. It has its part of the limits that are for all clients. What was
- * counted was counted by others. */
+/* In a child process: makes this frontend member `i` of `members`, with its own
+ * sockets only, its part of the common limits, and counters at zero. */
 void frontend_become(struct frontend *f, unsigned i, unsigned members);
-/* In a member: sockets of another one at the addresses of this one, which are
- * inherited, are served, too, until they are given back. What is in their
- * backlogs then stays for the other one. */
+/* In a member: also serves inherited sockets of another member, at the
+ * addresses of this one, until they are given back. Clients in their backlogs
+ * are then left to the other one. */
 void frontend_cover(struct frontend *f);
 void frontend_cover_end(struct frontend *f);
 /* Calls `fn` for each socket of member `i` that was opened by the last
@@ -145,7 +144,7 @@ uint64_t frontend_left(const struct frontend *f);
  * NULL: by none. Those that wait for a server are routed anew. */
 struct routes;
 void frontend_set_routes(struct frontend *f, struct routes *r);
-/* Those in force; NULL: none. */
+/* The routes in force; NULL: none. */
 struct routes *frontend_routes(const struct frontend *f);
 
 /* Clients and servers talk so from now on; those that are there go on as they
@@ -153,8 +152,7 @@ struct routes *frontend_routes(const struct frontend *f);
 void frontend_set_tls(struct frontend *f, const struct frontend_tls *tls);
 
 const struct frontend_stats *frontend_stats(const struct frontend *f);
-/* All that counts since the start counts from now on; peaks are what is there
- * now. */
+/* Sets counters to zero, and peaks to what is open now. */
 void frontend_clear_stats(struct frontend *f);
 /* The same, from `past` on, of which only what counts since the start, and
  * peaks, is used. */
@@ -163,12 +161,12 @@ void frontend_restore_stats(
 
 /* ---- what it is made of ---- */
 
-/* For health checks, which connect to servers as it does, and for its
- * limits. */
+/* The core of the frontend: for health checks, which connect to servers as it
+ * does, and for its limits. */
 struct frontend_core *frontend_core_of(struct frontend *f);
-/* For connections.h. */
+/* The sessions, for connections.h. */
 struct sessions *frontend_sessions(struct frontend *f);
-/* For the functions of flow.h about single flows. */
+/* The flows, for the functions of flow.h about single ones. */
 struct flows *frontend_flows(struct frontend *f);
 /* The table of sources, for reports. */
 const struct source_limits *frontend_sources(const struct frontend *f);
@@ -190,7 +188,8 @@ void frontend_set_requestlog(struct frontend *f, struct sink *r);
 /* The same for lines of sessions that are over; it is the frontend's from now
  * on. */
 void frontend_set_sessionlog(struct frontend *f, struct sessionlog *g);
-/* What the program's own log loses from now on is counted here. */
+/* From now on this frontend counts the lines that the program's own log
+ * loses. */
 void frontend_count_log(struct frontend *f);
 /* How its lines are written, which is the frontend's from now on; NULL:
  * logfmt. */

@@ -42,7 +42,7 @@ frontend_prepare_datagrams(
 }
 
 static void
-steer(const struct frontend *f, const struct frontend_listener *fl)
+steer_clients(const struct frontend *f, const struct frontend_listener *fl)
 {
 	char text[ADDR_TEXT_MAX];
 	const struct addr *at = &fl->address.at;
@@ -63,7 +63,7 @@ frontend_steer_datagrams(struct frontend *f)
 
 	for (link = f->listeners.next; link != &f->listeners; link = link->next)
 		if (of_link(link)->address.datagram)
-			steer(f, of_link(link));
+			steer_clients(f, of_link(link));
 }
 
 void
@@ -73,10 +73,11 @@ frontend_steer(struct frontend *f)
 
 	f->takes_over = false;
 	for (link = f->listeners.next; link != &f->listeners; link = link->next)
-		steer(f, of_link(link));
+		steer_clients(f, of_link(link));
 }
 
-/* Those from `from` to `count`, and all that another process has. */
+/* Opens the sockets of the group from `from` to `count`, or takes over all that
+ * the older process has. */
 static int
 open_members(struct frontend *f, struct frontend_listener *fl, unsigned from,
     const struct sock_listen_options *o, unsigned count, struct error *e)
@@ -117,7 +118,7 @@ frontend_group_open(struct frontend *f, struct frontend_listener *fl,
 		return -1;
 	}
 	if (!f->takes_over)
-		steer(f, fl);
+		steer_clients(f, fl);
 	return 0;
 }
 

@@ -103,8 +103,9 @@ open_listener(struct frontend *f, struct frontend_listener *fl,
 	return -1;
 }
 
-/* All are in the frontend's list from the first moment on, so that no change of
- * the limits misses one. Returns 0, or -1 with a full message and errno. */
+/* Opens a listener. It is in the frontend's list from the first moment on, so
+ * that no change of the limits misses it. Returns 0, or -1 with a full message
+ * and errno. */
 static int
 frontend_listen_open_one(struct frontend *f, const struct frontend_address *a,
     enum disposition d, struct error *e)
@@ -167,7 +168,7 @@ close_one(struct frontend *f, struct frontend_listener *fl, struct list *gone)
 /* Events already fetched may point to it, so that its memory stays until the
  * wake-up is over. */
 static void
-discard(struct frontend *f, struct list *gone)
+free_later(struct frontend *f, struct list *gone)
 {
 	struct list *link;
 
@@ -291,9 +292,9 @@ open_again(struct frontend *f, struct list *gone)
 			log_error("no longer listening: %s", e.text);
 }
 
-/* None of those that are left is to go after all. */
+/* Keeps all listeners that are left, as new ones could not be opened. */
 static void
-stay(struct frontend *f)
+keep_all(struct frontend *f)
 {
 	struct list *link;
 
@@ -310,14 +311,14 @@ frontend_relisten(struct frontend *f, const struct frontend_address *list,
 	decide_dispositions(f, list, count);
 	if (open_missing(f, list, count, NULL, e) == 0 &&
 	    open_missing(f, list, count, &gone, e) == 0) {
-		discard(f, &gone);
+		free_later(f, &gone);
 		return 0;
 	}
 	close_all(f, DISPOSITION_COMES, &failed);
 	open_again(f, &gone);
-	stay(f);
-	discard(f, &failed);
-	discard(f, &gone);
+	keep_all(f);
+	free_later(f, &failed);
+	free_later(f, &gone);
 	return -1;
 }
 
@@ -334,7 +335,7 @@ frontend_relistened(struct frontend *f)
 	struct list gone = LIST_INIT(gone);
 
 	close_all(f, DISPOSITION_GOES, &gone);
-	discard(f, &gone);
+	free_later(f, &gone);
 	if (!f->takes_over) /* the other process may go on */
 		frontend_each_listener(f, own_file, NULL);
 }
@@ -484,8 +485,8 @@ frontend_tune_listeners(struct frontend *f)
 	}
 }
 
-/* What has come is answered; the rest stays for another process that has the
- * socket, too, or is lost. */
+/* Stops receiving queries: those in the socket are answered. Later ones are
+ * left to another process that has the socket, too, or are lost. */
 static void
 drain_datagrams(struct frontend *f, struct listener *l)
 {
@@ -514,7 +515,7 @@ frontend_drain(struct frontend *f)
 		else
 			close_one(f, of(link), &gone);
 	}
-	discard(f, &gone);
+	free_later(f, &gone);
 	preopened_adjust(&f->core.preopened);
 	dummies_hurry(&f->dummies);
 	sessions_reschedule(&f->sessions, false);
@@ -530,7 +531,7 @@ frontend_close_moved(struct frontend *f)
 		if (socket_set_has_moved(f->sockets, &of(link)->listener))
 			close_one(f, of(link), &gone);
 	}
-	discard(f, &gone);
+	free_later(f, &gone);
 }
 
 void
@@ -544,7 +545,7 @@ frontend_cover_end(struct frontend *f)
 		if (of(link)->covered)
 			close_one(f, of(link), &gone);
 	}
-	discard(f, &gone);
+	free_later(f, &gone);
 }
 
 void
@@ -560,5 +561,5 @@ frontend_stop(struct frontend *f)
 		list_remove(link);
 		list_append(&gone, link);
 	}
-	discard(f, &gone);
+	free_later(f, &gone);
 }

@@ -58,7 +58,7 @@ struct sock_listen_options frontend_listen_options(
  * a listener for each that is left. Returns 0, or -1 with a full message. */
 int frontend_listen_rest(
     struct frontend *f, const struct frontend_address *a, struct error *e);
-/* What a listener's socket needs besides, if it is for datagrams. */
+/* Sets what the socket of a listener for datagrams needs besides. */
 void frontend_prepare_datagrams(
     const struct frontend *f, int fd, const struct frontend_address *a);
 

@@ -106,7 +106,8 @@ on_header(struct http_answer *h)
 	return HTTP_MORE;
 }
 
-/* After an interim answer comes another one (RFC 9110, 15.2). */
+/* The headers are complete: another response follows after an interim one (RFC
+ * 9110, 15.2), else a body or the end. */
 static enum http_event
 on_headers_end(struct http_answer *h)
 {

@@ -18,13 +18,15 @@ struct http_text {
 bool http_is_token(struct http_text t);
 /* No control characters but tabs (RFC 9110, 5.5). */
 bool http_is_value(struct http_text t);
-/* What may stand in a request line: printable, without blanks and "#", which no
- * form of a target has (RFC 9112, 3.2); not empty. */
+/* Whether the text may be the target of a request line: printable, without
+ * blanks and "#", which no form of a target has (RFC 9112, 3.2); not empty. */
 bool http_is_target(struct http_text t);
-/* What may stand in Host: maybe nothing (RFC 9110, 7.2). */
+/* Whether the text may be the value of Host, which may be empty (RFC 9110,
+ * 7.2). */
 bool http_is_host(struct http_text t);
 
-/* Without regard to case; `lower` is in lower case. */
+/* Whether the text begins with `lower`, without regard to case; `lower` is in
+ * lower case. */
 bool http_text_begins(struct http_text t, const char *lower);
 /* Here, so that the length of a literal is known when it is compiled. */
 static inline bool

@@ -60,7 +60,8 @@ http_identity_is_in(const struct http_identity *id, struct http_text section)
 
 /* ---- the value ---- */
 
-/* It goes to logs, and to servers that may use it as it is. */
+/* Whether the client's identifier is taken over: it goes to logs, and to
+ * servers that may use it unchecked. */
 static bool
 is_taken(struct http_text value)
 {
@@ -84,7 +85,7 @@ put_digits(char *to, uint64_t n)
 }
 
 static void
-make(struct http_identity *id)
+make_id(struct http_identity *id)
 {
 	put_digits(id->text, id->all->high);
 	put_digits(id->text + 16, id->all->next++);
@@ -115,7 +116,7 @@ http_identity_find(struct http_identity *id, struct http_text section)
 	id->kept = id->trusted && found == 1 && is_taken(kept);
 	id->drops = found > 0 && !id->kept;
 	if (!id->kept) {
-		make(id);
+		make_id(id);
 		return;
 	}
 	memcpy(id->text, kept.at, kept.length);

@@ -23,7 +23,7 @@ struct request_line {
 };
 
 static struct http_text
-cut(struct http_text t, size_t most)
+cut_text(struct http_text t, size_t most)
 {
 	if (t.length > most)
 		t.length = most;
@@ -97,7 +97,8 @@ is_protocol(struct http_text t)
 static struct request_line
 http_log_split_line(struct http_text line, bool valid)
 {
-	struct request_line none = { .path = cut(line, HTTP_LOG_LINE_MAX) };
+	struct request_line none = { .path =
+					 cut_text(line, HTTP_LOG_LINE_MAX) };
 	struct request_line l;
 	const char *end = line.at + line.length, *first, *last;
 
@@ -114,7 +115,7 @@ http_log_split_line(struct http_text line, bool valid)
 		    !is_protocol(l.protocol))) ||
 	    l.method.length > HTTP_LOG_HOST_MAX)
 		return none;
-	l.path = cut(l.path, HTTP_LOG_PATH_MAX);
+	l.path = cut_text(l.path, HTTP_LOG_PATH_MAX);
 	return l;
 }
 
@@ -145,6 +146,8 @@ http_log_put_line(struct http_logged *e, const struct request_line *l)
 	e->length[HTTP_LOG_LINE] = (uint16_t)(to - e->bytes);
 }
 
+/* A record of a request for the log, with copies of its texts, cut where they
+ * are too long. NULL without memory. */
 static struct http_logged *
 new_logged(const struct request_line *l, struct http_text texts[HTTP_LOG_TEXTS])
 {
@@ -154,7 +157,7 @@ new_logged(const struct request_line *l, struct http_text texts[HTTP_LOG_TEXTS])
 	int i;
 
 	for (i = HTTP_LOG_LINE + 1; i < HTTP_LOG_TEXTS; i++) {
-		texts[i] = cut(texts[i], longest[i]);
+		texts[i] = cut_text(texts[i], longest[i]);
 		n += texts[i].length;
 	}
 	e = malloc(sizeof(*e) + n);

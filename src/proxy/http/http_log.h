@@ -87,8 +87,8 @@ http_log_is_on(const struct http_log *g)
  * `position`. The header section of the request is complete and right. */
 void http_log_request(struct http_log *g, uint64_t number,
     struct http_text section, size_t emitted);
-/* What a client has sent goes to no server: it is refused, or no more of it
- * comes. Whatever it is; its request line is one or not. */
+/* Notes that what a client has sent goes to no server, as it is refused, or
+ * incomplete; whether it is HTTP or not. */
 void http_log_refused(
     struct http_log *g, uint64_t number, struct http_text section);
 void http_log_sent(struct http_log *g, uint64_t number, size_t emitted);

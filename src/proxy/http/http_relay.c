@@ -86,8 +86,8 @@ http_relay_fini(struct http_relay *h)
 
 /* ---- for the session ---- */
 
-/* Those before it are answered first. One of which the server has a part is
- * pending itself, unless it was answered already. */
+/* Earlier requests are answered first. A request of which the server has a part
+ * is pending itself, unless it was answered already. */
 enum http_refusal
 http_relay_refusal(const struct http_relay *h)
 {

@@ -89,7 +89,7 @@ is_target_of(struct http_text target, struct http_text method)
 	    : target_host_of(target).length > 0;
 }
 
-/* Of a target that names a host: where that is, for when Host is known. */
+/* Notes where the target names a host, for when Host is known. */
 static void
 note_target_host(struct http_head *h, struct http_text target, bool connect)
 {
@@ -413,7 +413,8 @@ http_line_is(struct http_text line)
 
 /* ---- the section ---- */
 
-/* What contradicts itself (RFC 9112, 3.2, 6.1, 6.3; RFC 9110, 9.3.6). */
+/* Refuses a header section that contradicts itself (RFC 9112, 3.2, 6.1, 6.3;
+ * RFC 9110, 9.3.6). */
 static enum http_head_state
 http_request_judge(struct http_head *h)
 {
@@ -453,7 +454,8 @@ http_request_take_line(struct http_head *h, struct http_text line)
 				       : take_request_line(h, line);
 }
 
-/* What is no request at all, as a TLS handshake, may never have a line. */
+/* Whether the bytes are no HTTP at all, for example a TLS handshake: these may
+ * never have the end of a line. */
 static bool
 is_other_protocol(const struct http_head *h, const char *bytes, size_t n)
 {

@@ -111,7 +111,7 @@ refuse_head(struct http_requests *r, const struct pass *p, unsigned status,
 }
 
 static bool
-goes(const struct http_requests *r, struct http_text line, unsigned drop)
+is_dropped(const struct http_requests *r, struct http_text line, unsigned drop)
 {
 	return http_line_is(line) & drop ||
 	    (r->identity != NULL && r->identity->drops &&
@@ -130,7 +130,7 @@ pass_lines(struct http_requests *r, struct pass *p, size_t start, unsigned drop)
 		const char *feed = memchr(line, '\n', end - at);
 		size_t n = (size_t)(feed - line) + 1;
 
-		if (goes(r, (struct http_text){ line, n - 2 }, drop)) {
+		if (is_dropped(r, (struct http_text){ line, n - 2 }, drop)) {
 			http_requests_copy_run(p, at);
 			skip_to(p, at + n);
 		}
@@ -173,7 +173,7 @@ request_ends(struct http_requests *r)
 	memset(&r->head, 0, sizeof(r->head));
 }
 
-/* All of it has gone on. */
+/* The whole request was passed on. */
 static inline void
 request_is_sent(struct http_requests *r, const struct pass *p)
 {
@@ -182,8 +182,9 @@ request_is_sent(struct http_requests *r, const struct pass *p)
 	request_ends(r);
 }
 
-/* With the rest of a body before it, whose request has its answer already, what
- * goes on could not be sent again: the rest would be taken for a request. */
+/* A request begins: notes what its answer and a retry depend on. It cannot be
+ * sent again with the rest of an earlier body in front, whose request was
+ * answered already: the server would take that rest for a request. */
 static void
 on_head(struct http_requests *r, const struct pass *p, bool first)
 {
@@ -345,7 +346,8 @@ take_all(struct http_requests *r, struct pass *p, struct http_text *out)
 		p->at = p->length; /* what comes is thrown away */
 }
 
-/* What goes on may be what was held: it is copied before that goes. */
+/* Handles the held bytes. The output may be in the memory of the held bytes: it
+ * is copied before these are dropped. */
 static void
 take_held(struct http_requests *r, char *room, struct http_text *out)
 {

@@ -47,7 +47,8 @@ http_line_of(const char *line, const char *feed)
  * has to be. */
 bool http_response_take_line(struct http_response *r, struct http_text line);
 
-/* After the last line: what follows; whether the connection ends after it. */
+/* After the last line of the headers: what follows, and whether the connection
+ * ends after it. */
 enum http_follows http_response_follows(const struct http_response *r);
 bool http_response_is_last(const struct http_response *r);
 

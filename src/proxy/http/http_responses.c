@@ -71,7 +71,7 @@ http_responses_log_end(struct http_responses *r, const struct pass *p)
 
 /* ---- ends ---- */
 
-/* From here on nothing goes on. */
+/* Passes on nothing from here on, for the reason `why`. */
 static bool
 nothing_follows(struct http_responses *r, enum http_responses_stage why)
 {
@@ -214,7 +214,8 @@ pass_head(
 	r->head.in_fields = false;
 }
 
-/* Of 1xx no line is added, and another answer follows (RFC 9110, 15.2). */
+/* Passes on an interim response (1xx), without an added line: another response
+ * follows (RFC 9110, 15.2). */
 static bool
 on_interim(struct http_responses *r, struct pass *p)
 {
@@ -294,8 +295,8 @@ skip_empty_line(struct http_responses *r, struct pass *p)
 	p->run = p->at;
 }
 
-/* Whether these bytes may become a status line; of what is none no more is
- * awaited. */
+/* Whether these bytes can still become a status line. If not, they are no HTTP
+ * response, and pen need not wait for more of them. */
 static bool
 may_be_status(const struct http_responses *r, const struct pass *p)
 {
@@ -428,7 +429,8 @@ http_responses_take_all(
 	r->line = r->searched = 0;
 }
 
-/* What goes on may be what was held: it is copied before that goes. */
+/* Handles the held bytes. The output may be in the memory of the held bytes: it
+ * is copied before these are dropped. */
 static void
 http_responses_take_held(
     struct http_responses *r, char *room, struct http_text *out)

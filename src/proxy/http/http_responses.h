@@ -91,7 +91,7 @@ int http_responses_take(struct http_responses *r, struct http_text bytes,
 uint64_t http_responses_clear(const struct http_responses *r);
 /* Whether the client has a part of an answer that is not complete. */
 bool http_responses_are_within(const struct http_responses *r);
-/* What comes next is of another connection. */
+/* The next bytes are of another connection. */
 void http_responses_restart(struct http_responses *r);
 
 #endif

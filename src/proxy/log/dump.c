@@ -11,7 +11,7 @@
 enum { HEX_WIDTH = 16, ASCII_WIDTH = 64 };
 
 static void
-dump(unsigned kind, int fd, const char *bytes, size_t n)
+log_data(unsigned kind, int fd, const char *bytes, size_t n)
 {
 	char text[ASCII_WIDTH + 1];
 	size_t width = kind == DUMP_ASCII ? ASCII_WIDTH : HEX_WIDTH, at, i;
@@ -37,7 +37,7 @@ dump(unsigned kind, int fd, const char *bytes, size_t n)
 void
 dump_bytes(void *arg, const struct stream *from, const char *bytes, size_t n)
 {
-	dump(*(const unsigned *)arg, from->fd, bytes, n);
+	log_data(*(const unsigned *)arg, from->fd, bytes, n);
 }
 
 void
@@ -52,7 +52,7 @@ dump_datagrams(unsigned kind, int fd, const struct dgram_batch *b)
 
 		log_debug("datagram fd=%d from=%s bytes=%zu", fd,
 		    addr_format(&d->from, sender), d->n);
-		dump(kind, fd, d->bytes, d->n);
+		log_data(kind, fd, d->bytes, d->n);
 	}
 	errno = error;
 }

@@ -153,7 +153,7 @@ put_piece(const struct piece *p, const struct session_record *r, size_t skip,
 	return n;
 }
 
-/* Of a list of all fields. */
+/* The number of fields that a list of all fields has for this record. */
 static size_t
 count_pieces(const struct log_format *f, const struct session_record *r)
 {

@@ -25,7 +25,8 @@ add_piece(struct log_format *f, const char *text, size_t length)
 	return &f->pieces[f->count++];
 }
 
-/* What does not fit is in the manual. */
+/* Refuses an unknown field, with a list of those that exist, as many as fit;
+ * the manual has all. */
 static void
 refuse_unknown(const char *name, size_t n, enum record_scope scope,
     struct error *e)
@@ -43,9 +44,10 @@ refuse_unknown(const char *name, size_t n, enum record_scope scope,
 	    (int)(n < 40 ? n : 40), name, list, f->name != NULL ? ", .." : "");
 }
 
-/* One that the other log has is named so. */
+/* Refuses a field that the format cannot have; if the other log has it, the
+ * message names that one. */
 static void
-no_field(
+refuse_field(
     const struct log_format *f, const char *name, size_t n, struct error *e)
 {
 	bool session = f->scope == RECORD_SESSION;
@@ -82,7 +84,7 @@ split_piece(struct log_format *f, const char *at, struct error *e)
 	}
 	p->field = record_field_find(at, name, f->scope);
 	if (p->field == NULL) {
-		no_field(f, at, name, e);
+		refuse_field(f, at, name, e);
 		return NULL;
 	}
 	f->has_tls |= p->field->is_tls;

@@ -39,7 +39,7 @@ struct log_target {
 	uint64_t lines;	 /* in the program's log, in this second */
 	uint64_t not_shown;
 	struct loop *loop;
-	struct timer tell; /* how many were not shown */
+	struct timer summary; /* how many were not shown */
 };
 
 /* ---- envelopes ---- */
@@ -69,8 +69,8 @@ envelope_5424(struct log_target *t, const struct session_record *r,
 	    record_kind(r));
 }
 
-/* What log daemons take from programs of their own machine: RFC 3164, section
- * 4.1, without a host. */
+/* Puts the beginning of a line for the log daemon of this host: RFC 3164,
+ * section 4.1, without a host. */
 static size_t
 envelope_local(struct log_target *t, const struct session_record *r,
     char text[ENVELOPE_MAX])
@@ -179,7 +179,7 @@ log_target_check(const struct sessionlog_options *o, struct error *e)
 static void
 log_not_shown(struct log_target *t)
 {
-	timer_stop(&t->tell);
+	timer_stop(&t->summary);
 	if (t->not_shown > 0)
 		log_write(NULL, LOG_LEVEL_INFO, "%ss not shown count=%llu",
 		    t->what, (unsigned long long)t->not_shown);
@@ -187,12 +187,13 @@ log_not_shown(struct log_target *t)
 }
 
 static void
-on_tell(struct timer *t)
+on_summary(struct timer *t)
 {
-	log_not_shown(list_entry(t, struct log_target, tell));
+	log_not_shown(list_entry(t, struct log_target, summary));
 }
 
-/* Of the program's own log others read more than sessions. */
+/* Whether this second has room for another line in the program's own log, which
+ * is not read for sessions only. */
 static bool
 fits_log(struct log_target *t, uint64_t now)
 {
@@ -205,7 +206,8 @@ fits_log(struct log_target *t, uint64_t now)
 	}
 	if (t->lines == LINES_A_SECOND) {
 		if (t->not_shown++ == 0)
-			(void)timer_start(t->loop, &t->tell, 1000 - now % 1000);
+			(void)timer_start(
+			    t->loop, &t->summary, 1000 - now % 1000);
 		return false;
 	}
 	t->lines++;
@@ -227,7 +229,7 @@ static void
 target_free(struct log_target *t)
 {
 	log_not_shown(t);
-	timer_fini(&t->tell);
+	timer_fini(&t->summary);
 	sink_close(t->sink);
 	list_remove(&t->link);
 	free(t->to);
@@ -261,7 +263,7 @@ target_open(
 	t->requests = o->requests;
 	t->what = o->requests ? "request" : "session";
 	t->loop = l;
-	timer_init(&t->tell, on_tell);
+	timer_init(&t->summary, on_summary);
 	target_set_envelope(t);
 	if (strcmp(o->to, "log") == 0)
 		return t;

@@ -34,7 +34,7 @@ struct log_use {
  * The use must stay where it is. Returns 0, or -1 with a short message. */
 int log_use_open(struct log_use *u, struct list *all, struct loop *l,
     const struct sessionlog_options *o, struct error *e);
-/* One that was not opened is fine. */
+/* Closes the use; one that was not opened is fine. */
 void log_use_close(struct log_use *u);
 /* Lines that the destination loses from now on are counted there, by the first
  * of its uses with a counter: which line was whose is not known by then. */

@@ -25,7 +25,7 @@ put_text(char *value, const char *text)
 	return n;
 }
 
-/* With three digits after the point. */
+/* Puts thousandths as a number with three digits after the point. */
 static size_t
 put_thousandths(char *value, uint64_t number)
 {
@@ -126,7 +126,8 @@ put_bytes(struct record_text t, char *value)
 	return n;
 }
 
-/* It may be another program's, and any bytes. */
+/* Puts the identifier of the request, which may be another program's and have
+ * any bytes. */
 static size_t
 put_id(const struct session_record *r, char *value)
 {
@@ -247,7 +248,8 @@ put_protocol(const struct session_record *r, char *value)
 	return put_bytes(r->request->protocol, value);
 }
 
-/* In lines that have all fields it stands for those. */
+/* Puts a request line that is malformed, in place of its parts, which it does
+ * not have. */
 static size_t
 put_malformed(const struct session_record *r, char *value)
 {

@@ -159,7 +159,8 @@ record_field_is_of(const struct record_field *f, enum record_scope scope)
 	return f->scope == RECORD_BOTH || f->scope == scope;
 }
 
-/* That of sessions, or of requests. NULL: there is none. */
+/* The field of that name, for lines of sessions or of requests. NULL: there is
+ * none. */
 const struct record_field *record_field_find(
     const char *name, size_t n, enum record_scope scope);
 

@@ -55,8 +55,8 @@ sessionlog_free(struct sessionlog *g)
 
 /* ---- which ---- */
 
-/* That a flow is silent is its usual end; that it makes space for others, too,
- * while strangers send from as many addresses as they please. */
+/* Whether a flow has ended by an error. Silence is its usual end; so is its
+ * eviction, while strangers send from as many addresses as they please. */
 static bool
 is_flow_error(enum reason why)
 {
@@ -65,7 +65,7 @@ is_flow_error(enum reason why)
 }
 
 static bool
-wants(struct sessionlog *g, bool failed, uint64_t now)
+wants_line(struct sessionlog *g, bool failed, uint64_t now)
 {
 	if (g->sample != 1 && !failed &&
 	    (g->sample == 0 || g->seen++ % g->sample != 0))
@@ -77,7 +77,7 @@ bool
 sessionlog_wants(
     struct sessionlog *g, enum reason why, bool is_flow, uint64_t now)
 {
-	return wants(g,
+	return wants_line(g,
 	    is_flow ? is_flow_error(why) : reason_end(why) != SERVER_END_GOOD,
 	    now);
 }
@@ -86,7 +86,7 @@ bool
 sessionlog_wants_request(
     struct sessionlog *g, enum reason why, unsigned status, uint64_t now)
 {
-	return wants(
+	return wants_line(
 	    g, status >= 400 || reason_end(why) != SERVER_END_GOOD, now);
 }
 

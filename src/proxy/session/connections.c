@@ -11,7 +11,7 @@ session_of(const struct sessions *all, uint64_t number)
 }
 
 static void
-tell(const struct session *s, struct connection_info *info)
+fill_info(const struct session *s, struct connection_info *info)
 {
 	static const struct {
 		const char *name;
@@ -52,7 +52,7 @@ connection_find(
 	const struct session *s = session_of(all, number);
 
 	if (s != NULL)
-		tell(s, info);
+		fill_info(s, info);
 	return s != NULL;
 }
 

@@ -127,7 +127,7 @@ wait_in(struct session *s, struct source *src, enum admission how)
 /* ---- in or not ---- */
 
 static void
-enter(struct session *s, struct source *src)
+admit(struct session *s, struct source *src)
 {
 	struct source_limits *t = &s->frontend->sources;
 
@@ -158,8 +158,11 @@ goes_to_abuse(struct session *s)
 	return true;
 }
 
+/* Does with the session what is set for clients over a limit: it waits, gets
+ * the abuse server, or is refused. */
 static void
-beyond(struct session *s, struct source *src, enum limit_verdict which)
+on_limit_exceeded(
+    struct session *s, struct source *src, enum limit_verdict which)
 {
 	struct frontend_core *f = s->frontend;
 	bool done = false;
@@ -199,9 +202,9 @@ session_admit_begin(struct session *s)
 	}
 	v = source_arrive(&f->sources, src, true, loop_now(f->loop));
 	if (v == LIMIT_WITHIN)
-		enter(s, src);
+		admit(s, src);
 	else
-		beyond(s, src, v);
+		on_limit_exceeded(s, src, v);
 }
 
 /* The client has waited: it is within the limits now, or comes anew. */
@@ -217,7 +220,7 @@ resume(struct session *s, bool anew)
 	if (anew)
 		session_admit_begin(s);
 	else
-		enter(s, src);
+		admit(s, src);
 }
 
 void

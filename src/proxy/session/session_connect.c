@@ -41,9 +41,9 @@ session_blame_server(
 	preopened_drop(&f->preopened, server);
 }
 
-/* This address did not answer. Returns whether there may be another one to try,
- * of this server or the next; else the session is closed. A server that no
- * longer has this address has not failed, and may be tried again. */
+/* The address did not answer: tries the next one, of this server or the next
+ * server. Returns false if there is none: then the session is closed. A server
+ * that no longer has the address has not failed, and may be tried again. */
 static bool
 session_next_address(struct session *s, int error)
 {
@@ -247,8 +247,8 @@ session_connect_anew(struct session *s)
 	session_connect_again(s);
 }
 
-/* Its request is lost for good if the connection is one that was opened long
- * ago: it gets a new one. */
+/* Connects to the server. A spare connection may have been closed meanwhile,
+ * and the request would be lost with it: the session gets a new connection. */
 void
 session_connect_to(struct session *s, struct server *server)
 {
@@ -355,8 +355,9 @@ session_dial_busy(struct session *s)
 		session_connect_failed(s, error);
 }
 
-/* It waits for the connect that is under way, for room in the backlog of the
- * server that was chosen, or, having none, for servers that refused. */
+/* The time is over, of the connect under way, of the wait for room in the
+ * backlog of the chosen server, or, without a server, of the wait for servers
+ * that refused. */
 void
 session_connect_on_time(struct session *s)
 {

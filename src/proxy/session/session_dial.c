@@ -27,8 +27,9 @@ session_clock_us(const struct session *s)
 	    1;
 }
 
-/* What has been tried is counted from that address in the new list, so that no
- * list makes a session try more addresses than it has. */
+/* Whether the server still has the address of the connection. If it has other
+ * addresses now, the attempts are counted from that address in the new list, so
+ * that no list makes a session try more addresses than it has. */
 bool
 session_is_current(struct session *s)
 {
@@ -134,8 +135,8 @@ session_send_early(struct session *s)
 					     : stop;
 }
 
-/* With no connect under way the time is that of another wait, which sets it
- * itself. */
+/* Sets the timeout of the connect; without a connect under way the session
+ * waits for something else, which sets its own. */
 void
 session_connect_schedule(struct session *s)
 {

@@ -33,8 +33,8 @@ peek_decide(struct session *s, const char *bytes, size_t n, bool last)
 	return n > 0 || last ? FIRST_KNOWN : FIRST_MORE;
 }
 
-/* What was read of the bytes, `wants` of them, is completed from the TLS that
- * ends here. */
+/* With TLS that ends here, takes name and protocol from it, instead of from the
+ * first bytes. */
 static void
 take_tls(const struct session *s, struct first *f)
 {
@@ -135,7 +135,7 @@ session_first_decide(struct session *s, bool last)
 	return v;
 }
 
-/* Of the routes in force; NULL: none is for the client. */
+/* The route in force that the client's first bytes match; NULL: none. */
 static struct route *
 session_first_route(const struct session *s)
 {

@@ -213,7 +213,7 @@ bool session_admit_wanted(const struct frontend_core *f);
 void session_admit_begin(struct session *s);
 void session_admit_on_time(struct session *s);
 uint64_t session_admit_due(const struct session *s);
-/* It ends: it counts, or waits, no more. */
+/* The session ends: it counts, or waits, no longer. */
 void session_admit_end(struct session *s);
 
 /* ---- HELLO_PROXY ---- */
@@ -269,8 +269,8 @@ bool session_queue(struct session *s);
 /* A client that waits, here or for a limit, has sent bytes: they stay in the
  * kernel, so that a crowd that waits takes no memory. */
 void session_wait_on_client(struct session *s, unsigned ready);
-/* Its bytes are of interest again. Returns false when it is gone: then the
- * session is closed. */
+/* The client's bytes are read again. Returns false when the client has closed:
+ * then the session is closed. */
 bool session_wait_is_over(struct session *s);
 void session_queue_on_time(struct session *s);
 void session_queue_schedule(struct session *s);
@@ -413,7 +413,8 @@ struct pipe_stop session_client_unread_early(
     struct session *s, struct pipe_stop stop);
 /* Why a session ends when the client cannot be read for that errno. */
 enum reason session_unread_reason(int cause);
-/* Its server was reset, or broke off TLS. */
+/* The reason of a session whose server has sent a RST or ended TLS without
+ * close_notify. */
 enum reason session_reset_reason(const struct session *s);
 
 /* Sets in the loop what each side waits for. */

@@ -238,7 +238,8 @@ queue_next(const struct pool *p, struct list *queues)
 	return best;
 }
 
-/* Those that were tried and wait again go back to the front. */
+/* Puts the sessions that were tried in vain back to the front of their
+ * queues. */
 static void
 queue_end_turn(struct list *queues)
 {

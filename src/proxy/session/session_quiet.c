@@ -24,7 +24,7 @@ session_is_http(const struct session *s)
 	    : s->http;
 }
 
-/* One without any byte loses nothing. */
+/* A session without any byte loses nothing. */
 bool
 session_may_end_quietly(const struct session *s)
 {
@@ -102,8 +102,8 @@ session_is_outranked(const struct session *s)
 		s->more->facts != NULL ? session_first_allowed(s) : NULL);
 }
 
-/* One that still connects to a server that is down goes to the next one if this
- * one does not answer. */
+/* Ends a session with a server that is down. One that still connects goes to
+ * the next server if this one does not answer. */
 void
 session_cut(void *session)
 {

@@ -23,7 +23,7 @@ now_us(struct http_logging *l)
 }
 
 static uint64_t
-position(const void *owner, bool down)
+stream_position(const void *owner, bool down)
 {
 	const struct session *s = owner;
 	const struct pipe *p = down ? &s->to_client : &s->to_server;
@@ -32,7 +32,7 @@ position(const void *owner, bool down)
 }
 
 static void
-lose(struct http_logging *l)
+count_lost_line(struct http_logging *l)
 {
 	struct frontend_core *f =
 	    container_of(l, struct frontend_core, logging);
@@ -43,9 +43,9 @@ lose(struct http_logging *l)
 void
 session_requests_init(struct frontend_core *f)
 {
-	f->logging = (struct http_logging){
-		.now_us = now_us, .position = position, .lose = lose
-	};
+	f->logging = (struct http_logging){ .now_us = now_us,
+		.position = stream_position,
+		.lose = count_lost_line };
 }
 
 void
@@ -95,7 +95,7 @@ waited_us(const struct session *s, const struct http_logged *e)
 }
 
 static uint64_t
-retries(const struct session *s, const struct http_logged *e)
+retries_of(const struct session *s, const struct http_logged *e)
 {
 	const struct session_facts *facts = s->more->facts;
 
@@ -115,7 +115,7 @@ fill_request(const struct session *s, const struct http_logged *e,
     uint64_t down, struct session_record *r, struct request_record *q)
 {
 	uint64_t waited = waited_us(s, e);
-	uint64_t up = e->sent ? e->up_to : position(s, false);
+	uint64_t up = e->sent ? e->up_to : stream_position(s, false);
 
 	memset(q, 0, sizeof(*q));
 	session_requests_split_line(e, q);
@@ -123,7 +123,7 @@ fill_request(const struct session *s, const struct http_logged *e,
 	q->user_agent = text_of(e, HTTP_LOG_AGENT);
 	q->referer = text_of(e, HTTP_LOG_REFERER);
 	r->request_id = text_of(e, HTTP_LOG_IDENTITY);
-	q->retries = retries(s, e);
+	q->retries = retries_of(s, e);
 	q->first_us =
 	    e->first_us == 0 ? UINT64_MAX : e->first_us - e->began_us + waited;
 	q->total_us = now_us(&s->frontend->logging) - e->began_us + waited;

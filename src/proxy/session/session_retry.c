@@ -114,8 +114,9 @@ session_retry_save(struct session *s, const char *bytes, size_t n)
 		put_after(s, bytes, n);
 }
 
-/* With a server that speaks first the client's bytes are no HTTP, and another
- * server would speak once more. */
+/* Notes whether the client's first bytes are HTTP, and saves a request that may
+ * be sent again. After bytes of the server they are not HTTP: another server
+ * would send its greeting once more. */
 void
 session_note_first(struct session *s, const char *bytes, size_t n)
 {

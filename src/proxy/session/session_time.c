@@ -370,6 +370,7 @@ session_begin_aging(struct sessions *all)
 
 /* ---- times that are set anew ---- */
 
+/* Applies changed timeouts to sessions, a portion in each turn of the loop. */
 static void
 session_time_on_turn(struct task *t)
 {

@@ -29,7 +29,7 @@ struct span {
 };
 
 static size_t
-number(const unsigned char *at, unsigned width)
+get_number(const unsigned char *at, unsigned width)
 {
 	size_t x = 0;
 
@@ -49,7 +49,7 @@ join_records(const char *bytes, size_t n, unsigned char message[FIRST_MAX])
 	size_t length, joined = 0;
 
 	while (n >= RECORD_HEAD) {
-		length = number(r + 3, 2);
+		length = get_number(r + 3, 2);
 		if (r[0] != RECORD_HANDSHAKE || r[1] != 3 || length == 0 ||
 		    length > RECORD_LENGTH_MAX)
 			return -1;
@@ -63,7 +63,7 @@ join_records(const char *bytes, size_t n, unsigned char message[FIRST_MAX])
 		n -= length;
 		/* what comes after the message is not the hello's */
 		if (joined >= MESSAGE_HEAD &&
-		    joined >= MESSAGE_HEAD + number(message + 1, 3))
+		    joined >= MESSAGE_HEAD + get_number(message + 1, 3))
 			break;
 	}
 	return (long)joined;
@@ -90,7 +90,7 @@ take_vector(struct span *from, unsigned width, struct span *taken)
 	struct span length;
 
 	return first_tls_take(from, width, &length) &&
-	    first_tls_take(from, number(length.at, width), taken);
+	    first_tls_take(from, get_number(length.at, width), taken);
 }
 
 /* One name of type 0, a host; of other types none are known. */
@@ -141,10 +141,11 @@ read_extensions(struct span list, struct first *f)
 		if (!first_tls_take(&list, 2, &type) ||
 		    !take_vector(&list, 2, &data))
 			return false;
-		if (number(type.at, 2) == EXTENSION_SERVER_NAME &&
+		if (get_number(type.at, 2) == EXTENSION_SERVER_NAME &&
 		    !read_server_name(data, f))
 			return false;
-		if (number(type.at, 2) == EXTENSION_ALPN && !read_alpn(data, f))
+		if (get_number(type.at, 2) == EXTENSION_ALPN &&
+		    !read_alpn(data, f))
 			return false;
 	}
 	return true;
@@ -183,7 +184,7 @@ first_tls(const char *bytes, size_t n, struct first *f)
 		return FIRST_WRONG;
 	if (joined < MESSAGE_HEAD)
 		return FIRST_MORE;
-	length = number(message + 1, 3);
+	length = get_number(message + 1, 3);
 	if ((size_t)joined < MESSAGE_HEAD + length)
 		return FIRST_MORE;
 	if (read_hello((struct span){ message + MESSAGE_HEAD, length }, f))

@@ -8,7 +8,7 @@
 #include "proxy/wire/proxy_header_wire.h"
 
 static char *
-put(char *at, const void *bytes, size_t n)
+put_bytes(char *at, const void *bytes, size_t n)
 {
 	if (n > 0)
 		memcpy(at, bytes, n);
@@ -31,7 +31,7 @@ put_tlv(char *at, enum proxy_tlv type, struct proxy_text value, size_t max)
 	if (value.n == 0 || value.n > max)
 		return at;
 	*at++ = (char)type;
-	return put(proxy_header_put16(at, value.n), value.at, value.n);
+	return put_bytes(proxy_header_put16(at, value.n), value.at, value.n);
 }
 
 static char *
@@ -80,8 +80,8 @@ put_ips(char *at, const struct proxy_header *h)
 {
 	size_t size = are_ip4(h) ? 4 : 16, skip = 16 - size;
 
-	at = put(at, h->client.ip + skip, size);
-	at = put(at, h->server.ip + skip, size);
+	at = put_bytes(at, h->client.ip + skip, size);
+	at = put_bytes(at, h->server.ip + skip, size);
 	at = proxy_header_put16(at, h->client.port);
 	return proxy_header_put16(at, h->server.port);
 }
@@ -93,10 +93,10 @@ write_binary(char *header, const struct proxy_header *h)
 {
 	unsigned family = are_ip4(h) ? PROXY_INET : PROXY_INET6;
 	unsigned transport = h->datagram ? PROXY_DGRAM : PROXY_STREAM;
-	char *at = put(header, PROXY_SIGNATURE, PROXY_SIGNATURE_SIZE);
+	char *at = put_bytes(header, PROXY_SIGNATURE, PROXY_SIGNATURE_SIZE);
 
 	if (!proxy_header_is_ip(&h->client))
-		return (size_t)(put(at, "\x20\0\0", 4) - header);
+		return (size_t)(put_bytes(at, "\x20\0\0", 4) - header);
 	*at++ = PROXY_PROXY;
 	*at++ = (char)(family | transport);
 	at = put_tlvs(put_ips(at + 2, h), h);

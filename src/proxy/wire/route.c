@@ -117,7 +117,8 @@ routes_free(struct routes *r)
 
 /* ---- the index ---- */
 
-/* Of "*.NAME" the text is ".NAME", which no name begins like; of "*", "". */
+/* The name that the route's pattern ends with: ".NAME" of "*.NAME", which no
+ * name begins with; "" of "*". */
 static const char *
 route_text_of(const struct route *r)
 {
@@ -215,7 +216,8 @@ route_is_same(const struct route *a, const struct route *b)
 	return a->kind == b->kind && strcmp(a->pattern, b->pattern) == 0;
 }
 
-/* Its turns go on if it has the same servers. */
+/* The route takes over the count of the same route before it, and its turns if
+ * it has the same servers. */
 static void
 route_go_on(struct route *r, const struct route *before)
 {
