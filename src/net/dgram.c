@@ -165,7 +165,7 @@ dgram_connect(const struct addr *to, const struct addr *source)
 	is_bound = source == NULL ||
 	    source->u.sa.sa_family != to->u.sa.sa_family ||
 	    bind(fd, &source->u.sa, source->len) == 0;
-	if (is_bound && connect(fd, &to->u.sa, to->len) == 0)
+	if (is_bound && sock_connect_to(fd, to) == 0)
 		return fd;
 	saved = errno;
 	/* no lack of ports, which bind() would have found */

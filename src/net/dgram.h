@@ -68,7 +68,8 @@ void dgram_prepare(int fd, int family);
 void dgram_coalesce(int fd, bool may);
 /* A socket that exchanges datagrams with one address; a Unix one gets a name of
  * its own, to be answered at. Returns -1 with errno: ENETUNREACH also where
- * this host has no route, as to ::1 with IPv6 disabled. */
+ * this host has no route, as to ::1 with IPv6 disabled; ECONNREFUSED if it
+ * would be connected to itself. */
 int dgram_connect(const struct addr *to, const struct addr *source);
 
 /* How many datagrams an entry of a batch holds. */

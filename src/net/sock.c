@@ -193,6 +193,12 @@ sock_connect_from(const struct addr *source, const struct addr *to,
 		sock_close_quietly(fd);
 		return -1;
 	}
+	if (sock_is_to_itself(fd, to)) {
+		/* The port is the server's: TIME_WAIT would keep it from it. */
+		sock_close_reset(fd);
+		errno = ECONNREFUSED;
+		return -1;
+	}
 	return fd;
 }
 
@@ -245,7 +251,7 @@ sock_connect_datagram(const struct addr *to)
 {
 	int fd = sock_datagram(to->u.sa.sa_family);
 
-	if (fd >= 0 && connect(fd, &to->u.sa, to->len) < 0) {
+	if (fd >= 0 && sock_connect_to(fd, to) < 0) {
 		sock_close_quietly(fd);
 		return -1;
 	}

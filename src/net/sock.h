@@ -130,12 +130,16 @@ struct sock_connect_options {
 /* Starts a connection. The descriptor becomes writable when it is established
  * or has failed; errors that are known at once return -1. EADDRNOTAVAIL: no
  * source has a port left. EAGAIN: the queue of a Unix listener is full, worth
- * another try soon. */
+ * another try soon. ECONNREFUSED also if the socket got the port of a server of
+ * this host that does not listen, and so would be connected to itself. */
 int sock_connect(const struct addr *to, const struct sock_connect_options *o);
 
-/* A datagram socket, and one that sends to one address. */
+/* A datagram socket, and one that sends to one address, by the next. */
 int sock_datagram(int family);
 int sock_connect_datagram(const struct addr *to);
+/* connect() of a datagram socket. Returns 0, or -1 with errno: ECONNREFUSED
+ * also if it would be connected to itself. */
+int sock_connect_to(int fd, const struct addr *to);
 
 /* The pending error of a socket (SO_ERROR), cleared by this call; 0: none. */
 int sock_error(int fd);

@@ -1,4 +1,4 @@
-/* sock_listen.c: listening sockets. */
+/* sock_listen.c: listening sockets, and the addresses of sockets. */
 #include "config.h"
 
 #include <errno.h>
@@ -158,6 +158,29 @@ sock_peer_addr(int fd, struct addr *a)
 	return getpeername(fd, &a->u.sa, &a->len) == 0
 	    ? 0
 	    : peer_addr_any_time(fd, a);
+}
+
+/* Systems choose no port below 1024; a call is spared for servers there. */
+bool
+sock_is_to_itself(int fd, const struct addr *to)
+{
+	struct addr near, far;
+
+	return addr_port(to) >= IPPORT_RESERVED &&
+	    sock_local_addr(fd, &near) == 0 &&
+	    addr_port(&near) == addr_port(to) &&
+	    sock_peer_addr(fd, &far) == 0 && addr_equal(&near, &far);
+}
+
+int
+sock_connect_to(int fd, const struct addr *to)
+{
+	if (connect(fd, &to->u.sa, to->len) < 0)
+		return -1;
+	if (!sock_is_to_itself(fd, to))
+		return 0;
+	errno = ECONNREFUSED;
+	return -1;
 }
 
 static int

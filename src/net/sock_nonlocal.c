@@ -142,7 +142,7 @@ sock_connect_datagram_as(
 
 	if (fd >= 0 &&
 	    (bind_as(fd, client, listener) < 0 ||
-		connect(fd, &to->u.sa, to->len) < 0)) {
+		sock_connect_to(fd, to) < 0)) {
 		sock_close_quietly(fd);
 		return -1;
 	}

@@ -16,6 +16,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "net/dgram.h"
 #include "net/sock.h"
 #include "net/sock_nonlocal.h"
 #include "net/sock_try.h"
@@ -772,6 +773,65 @@ START_TEST(a_source_whose_ports_are_taken)
 }
 END_TEST
 
+static bool
+is_joined_to_itself(int fd)
+{
+	struct addr near, far;
+
+	return sock_local_addr(fd, &near) == 0 &&
+	    sock_peer_addr(fd, &far) == 0 && addr_equal(&near, &far);
+}
+
+/* Also of one that is only being made. */
+static void
+expect_another(int fd, int *refused)
+{
+	if (fd >= 0) {
+		ck_assert(!is_joined_to_itself(fd));
+		close(fd);
+	} else {
+		ck_assert_int_eq(errno, ECONNREFUSED);
+		++*refused;
+	}
+}
+
+/* Nothing listens at a port that the system gives out: sooner or later a socket
+ * that connects to it gets it as its own port, and what it sends comes back. */
+START_TEST(never_to_itself)
+{
+	static const char *const hosts[] = { "127.0.0.1", "::1", "0.0.0.0" };
+	static const char range[] = "30000 30003";
+	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	struct sock_connect_options o = { .sources = NULL };
+	int fd, i, tcp = 0, udp = 0, lines = 0;
+
+	if (unshare(CLONE_NEWNET) < 0)
+		SKIP("no network of our own here");
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	ck_assert_int_eq(ioctl(fd, SIOCSIFFLAGS, &lo), 0);
+	fd = open("/proc/sys/net/ipv4/ip_local_port_range", O_WRONLY);
+	if (fd < 0 || write(fd, range, strlen(range)) < 0)
+		SKIP("no right to a range of ports");
+	for (i = 0; i < 300; i++) {
+		struct addr to = ip(hosts[i % 3], (uint16_t)(30000 + i % 4));
+
+		expect_another(sock_connect(&to, &o), &tcp);
+		expect_another(dgram_connect(&to, NULL), &udp);
+		expect_another(sock_connect_datagram(&to), &lines);
+	}
+	ck_assert_int_gt(tcp, 0);
+	ck_assert_int_gt(udp, 0);
+	ck_assert_int_gt(lines, 0);
+	/* the server can begin: no port is left in TIME_WAIT */
+	for (i = 0; i < 4; i++) {
+		struct addr at = ip("127.0.0.1", (uint16_t)(30000 + i));
+
+		fd = socket(AF_INET, SOCK_STREAM, 0);
+		ck_assert_int_eq(bind(fd, &at.u.sa, at.len), 0);
+	}
+}
+END_TEST
+
 static void
 give_loopback(int fd, const char *alias, const char *host)
 {
@@ -846,6 +906,7 @@ SUITE(test_sock)
 #endif
 #ifdef CLONE_NEWNET
 	SUITE_ADD(s, a_source_whose_ports_are_taken, 10);
+	SUITE_ADD(s, never_to_itself, 20);
 	SUITE_ADD(s, local_addresses, 10);
 #endif
 	return s;
