@@ -243,10 +243,45 @@ find_length(uint64_t *length)
 /* ---- the section goes on ---- */
 
 static bool
+is_no_byte_of_a_line(char c)
+{
+	return c == '\r' || c == '\0';
+}
+
+/* RFC 9110, 5.5, and for a field RFC 9112, 5.1; without its end. */
+static void
+put_text(struct httpansref *a, const struct line *l, bool field)
+{
+	size_t i, colon = l->length, next;
+
+	for (i = 0; field && i < colon; i++)
+		if (l->text[i] == ':')
+			colon = i;
+	for (i = 0; i < l->length; i++) {
+		char c = is_no_byte_of_a_line(l->text[i]) ? ' ' : l->text[i];
+
+		for (next = i; colon < l->length && next < colon; next++)
+			if (!strchr(" \t\r", l->text[next]))
+				break;
+		if (colon == l->length || i >= colon || next < colon)
+			put(a, &c, 1);
+	}
+}
+
+static void
+put_clean(struct httpansref *a, const struct line *l, bool field)
+{
+	put_text(a, l, field);
+	put(a, l->text + l->length, l->whole - l->length);
+}
+
+static bool
 goes(const struct line *l, bool coded, bool closes)
 {
 	struct text n, v;
 
+	if (l->length > 0 && is_no_byte_of_a_line(l->text[0]))
+		return false;
 	if (!is_field(l, &n, &v))
 		return true;
 	return !(coded && same(n, "content-length")) &&
@@ -261,7 +296,7 @@ put_head(struct httpansref *a, bool coded, bool closes)
 	bool before = false; /* the line before is there, and is a field */
 	size_t i, end = 0;
 
-	put(a, head.line[0].text, head.line[0].whole);
+	put_clean(a, &head.line[0], false);
 	if (closes)
 		put(a, "Connection: close\r\n", 19);
 	for (i = 1; i < head.lines; i++) {
@@ -273,8 +308,8 @@ put_head(struct httpansref *a, bool coded, bool closes)
 		}
 		if (is_folded(l))
 			a->length = end;
-		end = a->length + l->length;
-		put(a, l->text, l->whole);
+		put_clean(a, l, !is_folded(l));
+		end = a->length - (l->whole - l->length);
 		before = true;
 	}
 }
@@ -339,7 +374,8 @@ read_chunks(struct httpansref *a, const char *bytes, size_t n)
 	do {
 		if (!read_line(&l, bytes + at, n - at))
 			return 0;
-		put(a, bytes + at, l.whole);
+		if (l.length == 0 || !is_no_byte_of_a_line(l.text[0]))
+			put_clean(a, &l, !is_folded(&l));
 		at += l.whole;
 	} while (l.length > 0);
 	return at;

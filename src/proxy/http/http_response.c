@@ -110,9 +110,68 @@ note_field(struct http_response *r, struct http_text line)
 }
 
 static bool
+http_response_is_blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+static bool
 is_folded(struct http_text line)
 {
-	return line.length > 0 && (line.at[0] == ' ' || line.at[0] == '\t');
+	return line.length > 0 && http_response_is_blank(line.at[0]);
+}
+
+/* ---- lines that are not to go on as they are ---- */
+
+bool
+http_line_is_unclean(struct http_text line)
+{
+	const char *colon = memchr(line.at, ':', line.length);
+
+	return (colon != NULL && colon > line.at &&
+		   http_response_is_blank(colon[-1])) ||
+	    memchr(line.at, '\r', line.length) != NULL ||
+	    memchr(line.at, '\0', line.length) != NULL;
+}
+
+static bool
+is_no_text(char c)
+{
+	return c == '\r' || c == '\0';
+}
+
+static bool
+begins_unclean(struct http_text line)
+{
+	return line.length > 0 && is_no_text(line.at[0]);
+}
+
+static char *
+put_with_blanks(char *to, struct http_text line)
+{
+	size_t i;
+
+	for (i = 0; i < line.length; i++)
+		to[i] = is_no_text(line.at[i]) ? ' ' : line.at[i];
+	return to + line.length;
+}
+
+char *
+http_line_clean(char *to, struct http_text line)
+{
+	char *end, *colon, *name_end;
+
+	if (begins_unclean(line))
+		return to;
+	end = put_with_blanks(to, line);
+	colon = memchr(to, ':', line.length);
+	if (colon == NULL || is_folded(line))
+		return end;
+	name_end = colon;
+	while (name_end > to && http_response_is_blank(name_end[-1]))
+		name_end--;
+	memmove(name_end, colon, (size_t)(end - colon));
+	return end - (colon - name_end);
 }
 
 /* Where one that frames the answer is folded, a client may read it otherwise;
@@ -130,6 +189,7 @@ http_response_take_line(struct http_response *r, struct http_text line)
 		r->folded = true;
 		r->odd |= r->framing;
 	}
+	r->unclean |= http_line_is_unclean(line);
 	return true;
 }
 
@@ -159,7 +219,8 @@ http_response_is_last(const struct http_response *r)
 bool
 http_response_changes(const struct http_response *r)
 {
-	return r->folded || (r->coded && (r->has_length || r->bad_length));
+	return r->folded || r->unclean ||
+	    (r->coded && (r->has_length || r->bad_length));
 }
 
 /* A field that keeps a connection open, which is about to be closed. */
@@ -179,6 +240,8 @@ is_left_out(const struct http_response *r, struct http_text line, bool closes)
 {
 	struct http_text name, value;
 
+	if (begins_unclean(line))
+		return true;
 	if (r->coded && http_text_begins(line, "content-length"))
 		return http_field_split(line, &name, &value) &&
 		    http_text_is(name, "content-length");
@@ -190,6 +253,18 @@ put(char *to, const char *bytes, size_t n)
 {
 	memcpy(to, bytes, n);
 	return to + n;
+}
+
+/* Without its end. The words of a status line may have a colon. */
+static char *
+put_line(const struct http_response *r, char *to, struct http_text line,
+    bool is_field)
+{
+	if (!r->unclean)
+		return put(to, line.at, line.length);
+	if (is_field)
+		return http_line_clean(to, line);
+	return put_with_blanks(to, line);
 }
 
 static char *
@@ -220,8 +295,9 @@ http_response_write(const struct http_response *r, struct http_text section,
 		if (folded && before != NULL)
 			to = before;
 		if (folded ? before != NULL : !is_left_out(r, line, closes)) {
-			before = to + line.length;
-			to = put(to, at, (size_t)(feed - at) + 1);
+			before = put_line(r, to, line, at > section.at);
+			to = put(before, at + line.length,
+			    (size_t)(feed - at) + 1 - line.length);
 		} else {
 			before = NULL;
 		}

@@ -1,7 +1,8 @@
 /* http_response.h: the header section of an answer of HTTP/1.0 or 1.1: its
  * status, what follows it, and whether the connection ends after it (RFC 9112,
  * 4, 6.3, 9). Read with less rigour than requests are: lines may end with LF,
- * and fields that mean nothing here may be anything. Pure.
+ * and fields that mean nothing here may be anything, but no CR and NUL goes on.
+ * Pure.
  *
  *     HTTP/1.1 200 OK CRLF          http_response_take_line() is given line
  *     Content-Length: 2 CRLF        after line, but the empty one
@@ -27,7 +28,7 @@ struct http_response {
 	bool close, keep; /* Connection: close, keep-alive */
 
 	/* Private. */
-	bool folded, odd;
+	bool folded, odd, unclean;
 	bool framing; /* the last field was one that frames, or ends, it */
 	bool coded, chunked, has_length, bad_length;
 	bool old; /* HTTP/1.0 */
@@ -43,6 +44,15 @@ http_line_of(const char *line, const char *feed)
 	    struct http_text){ line, n > 0 && line[n - 1] == '\r' ? n - 1 : n };
 }
 
+/* Whether a line of fields or trailers is not to go on as it is: with CR or NUL
+ * in it, which some programs take for its end (RFC 9110, 5.5), or with blanks
+ * before its colon (RFC 9112, 5.1). */
+bool http_line_is_unclean(struct http_text line);
+/* Writes it without its end, with blanks instead of CR and NUL, and none before
+ * its colon; nothing of a line that begins with them, which would become a part
+ * of the one before. Returns where what was written ends. */
+char *http_line_clean(char *to, struct http_text line);
+
 /* Takes the next line, without its end. False: it is no status line, where one
  * has to be. */
 bool http_response_take_line(struct http_response *r, struct http_text line);
@@ -53,7 +63,8 @@ enum http_follows http_response_follows(const struct http_response *r);
 bool http_response_is_last(const struct http_response *r);
 
 /* Whether it goes on otherwise than it came: folded lines become one (RFC 9112,
- * 5.2), and Content-Length beside a transfer coding goes (6.3). */
+ * 5.2), unclean ones clean, and Content-Length beside a transfer coding goes
+ * (6.3). */
 bool http_response_changes(const struct http_response *r);
 /* Writes it so, from its first byte to its empty line, with the line `add`, if
  * it is not NULL, behind the first; with `closes` marked as the last one of its

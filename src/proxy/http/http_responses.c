@@ -367,6 +367,25 @@ http_responses_take_chunk_end(struct http_responses *r, struct pass *p)
 	return true;
 }
 
+/* The line at hand; one that begins unclean leaves no empty line, which would
+ * end the answer. */
+static void
+pass_clean(struct http_responses *r, struct pass *p, struct http_text line)
+{
+	const char *ends = line.at + line.length;
+	size_t n = (size_t)(p->in + p->at + r->line - ends);
+	char *to, *end;
+
+	http_responses_copy_run(p, p->at);
+	to = p->room + p->copied;
+	end = http_line_clean(to, line);
+	if (end > to) {
+		memcpy(end, ends, n);
+		p->copied += (size_t)(end - to) + n;
+	}
+	p->run += r->line;
+}
+
 static bool
 http_responses_take_trailers(struct http_responses *r, struct pass *p)
 {
@@ -374,6 +393,8 @@ http_responses_take_trailers(struct http_responses *r, struct pass *p)
 
 	if (!is_line_here(r, p, &line))
 		return false;
+	if (http_line_is_unclean(line))
+		pass_clean(r, p, line);
 	take_lines(r, p);
 	return line.length > 0 || response_ends(r, p);
 }

@@ -206,6 +206,42 @@ START_TEST(folded_fields)
 }
 END_TEST
 
+/* Some clients take a CR or a NUL for the end of a line: a server that lets its
+ * users write one into a field would let them answer another request. */
+START_TEST(unclean_fields)
+{
+#define BYTES(a, to)                                                          \
+	do {                                                                  \
+		begin((unsigned[]){ 0 }, 1);                                  \
+		give(a, sizeof(a) - 1);                                       \
+		ck_assert_uint_eq(seen.length, sizeof(to) - 1);               \
+		ck_assert_mem_eq(seen.out, to, sizeof(to) - 1);               \
+	} while (0)
+	one_becomes(OK "A: b\rContent-Length: 0\r\r\n" LENGTH(2) "\r\nok",
+	    OK "A: b Content-Length: 0 \r\n" LENGTH(2) "\r\nok", 0, 0, ALL);
+	BYTES(OK "A: b\0c\r\n" LENGTH(2) "\r\nok",
+	    OK "A: b c\r\n" LENGTH(2) "\r\nok");
+	one_becomes("HTTP/1.1 200 a\rb : c\r\n" LENGTH(2) "\r\nok",
+	    "HTTP/1.1 200 a b : c\r\n" LENGTH(2) "\r\nok", 0, 0, ALL);
+	one_becomes(OK "A \t: b : c\r\n" LENGTH(2) "\r\nok",
+	    OK "A: b : c\r\n" LENGTH(2) "\r\nok", 0, 0, ALL);
+	one_becomes(OK "A: b\r\n c : d\r\n" LENGTH(2) "\r\nok",
+	    OK "A: b c : d\r\n" LENGTH(2) "\r\nok", 0, 0, ALL);
+	/* they would become a part of the line before */
+	one_becomes(OK LENGTH(2) "\rA: b\r\n\r\r\n\r\nok",
+	    OK LENGTH(2) "\r\nok", 0, 0, ALL);
+	one_becomes(OK "A: b\n\rB: c\nContent-Length: 2\n\nok",
+	    OK "A: b\nContent-Length: 2\n\nok", 0, 0, ALL);
+	one_becomes("HTTP/1.1 103 x\r\nLink: a\rb\r\n\r\n",
+	    "HTTP/1.1 103 x\r\nLink: a b\r\n\r\n", 0, 1, ALL);
+	/* trailers */
+	one_becomes(CHUNKED "2\r\nok\r\n0\r\nA: b\rC: d\r\n\rE: f\r\n"
+			    "\r\r\nG : h\nI: j\r\n\r\n",
+	    CHUNKED "2\r\nok\r\n0\r\nA: b C: d\r\nG: h\nI: j\r\n\r\n",
+	    0, 0, ALL);
+}
+END_TEST
+
 /* What could end elsewhere for the client is not followed by requests, and the
  * client is told. */
 START_TEST(answers_in_doubt)
@@ -223,7 +259,9 @@ START_TEST(answers_in_doubt)
 	one_becomes(OK CODED "Transfer-Encoding: x\r\n\r\n",
 	    OK CLOSE CODED "Transfer-Encoding: x\r\n\r\n", 0, 1, CLOSING);
 	one_becomes(OK "Content-Length : 2\r\n\r\n",
-	    OK CLOSE "Content-Length : 2\r\n\r\n", 0, 1, CLOSING);
+	    OK CLOSE "Content-Length: 2\r\n\r\n", 0, 1, CLOSING);
+	one_becomes(OK "Content-Length: 2\r\r\n\r\n",
+	    OK CLOSE "Content-Length: 2 \r\n\r\n", 0, 1, CLOSING);
 	one_becomes(OK LENGTH(2) " 3\r\n\r\n",
 	    OK CLOSE "Content-Length: 2 3\r\n\r\n", 0, 1, CLOSING);
 	one(OK LENGTH(2) LENGTH(2) "\r\nok", 0, 0, ALL);
@@ -519,6 +557,7 @@ SUITE(test_http_responses)
 	SUITE_ADD(s, wrong_chunks, 5);
 	SUITE_ADD(s, codings, 5);
 	SUITE_ADD(s, folded_fields, 5);
+	SUITE_ADD(s, unclean_fields, 10);
 	SUITE_ADD(s, answers_in_doubt, 5);
 	SUITE_ADD(s, no_answers, 5);
 	SUITE_ADD(s, excess, 5);
