@@ -214,6 +214,14 @@ START_TEST(settings_that_are_refused)
 	ck_assert(says(text("geoip %s", scratch("nowhere")),
 	    "error: geoip: geoip \""));
 	ck_assert(is_served());
+	/* a pipe is not waited for, nor one that took the file's place */
+	ck_assert_int_eq(mkfifo(scratch("pipe"), 0600), 0);
+	ck_assert(says(text("geoip %s", scratch("pipe")), "is a pipe"));
+	ck_assert(is_served());
+	ck_assert_int_eq(rename(scratch("pipe"), database()), 0);
+	WAIT_FOR(child_has_said(&pen.child, "geoip: database not reloaded"),
+	    SOON);
+	ck_assert(is_served());
 	write_file(scratch("bad"), "no database");
 	pen_expect_failure("geoip", "-f", "--geoip", scratch("bad"),
 	    front.text, b.at.text, NULL);

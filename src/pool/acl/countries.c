@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "pool/acl/countries.h"
 
@@ -15,8 +16,13 @@
 static int
 open_database(MMDB_s *db, const char *path, struct error *e)
 {
-	int rc = MMDB_open(path, MMDB_MODE_MMAP, db);
+	struct stat st;
+	int rc;
 
+	/* The library would wait for a writer. */
+	if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
+		return error_set(e, "is a pipe");
+	rc = MMDB_open(path, MMDB_MODE_MMAP, db);
 	return rc == MMDB_SUCCESS
 	    ? 0
 	    : error_set(e, "%s",

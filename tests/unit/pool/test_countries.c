@@ -3,6 +3,7 @@
 
 #include <check.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "pool/acl/acl.h"
 #include "pool/acl/countries.h"
@@ -123,6 +124,10 @@ START_TEST(what_is_no_database)
 	ck_assert_int_eq(countries_open(c, scratch("bad"), &e), -1);
 	ck_assert_int_eq(countries_open(c, scratch("nowhere"), &e), -1);
 	ck_assert_str_eq(e.text, "No such file or directory");
+	/* without a writer, which open() would wait for */
+	ck_assert_int_eq(mkfifo(scratch("pipe"), 0600), 0);
+	ck_assert_int_eq(countries_open(c, scratch("pipe"), &e), -1);
+	ck_assert_str_eq(e.text, "is a pipe");
 	ck_assert_str_eq(country(c, "10.0.0.1"), "SE");
 	ck_assert_int_eq(countries_open(c, NULL, &e), 0);
 	ck_assert_str_eq(country(c, "10.0.0.1"), "");
