@@ -299,6 +299,25 @@ START_TEST(http_status_counts)
 }
 END_TEST
 
+/* A zone means something only on this host. */
+START_TEST(host_has_no_zone)
+{
+	if (!endpoint_has_kind(ENDPOINT_TCP6))
+		SKIP("no IPv6 here");
+	answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n";
+	backend_start(&a, ENDPOINT_TCP4, backend_say, "a");
+	backend_start(&b, ENDPOINT_TCP6, serve_answer, NULL);
+	begin("");
+	if (*ask(text("server 1 address ::1%%lo port %d check http /",
+		b.at.port)) == '\0') {
+		BECOMES(1, "state up result ok");
+		ck_assert(was_requested(
+		    text("\r\nHost: [::1]:%d\r\n", b.at.port)));
+	}
+	end();
+}
+END_TEST
+
 START_TEST(http_body_counts)
 {
 	start_pair("HTTP/1.0 200 OK\r\n\r\nall is well");
@@ -499,6 +518,7 @@ SUITE(test_checks)
 	SUITE_ADD(s, nobody_is_asked_without_a_setting, 20);
 	SUITE_ADD(s, checks_leave_nothing_open, 20);
 	SUITE_ADD(s, http_status_counts, 20);
+	SUITE_ADD(s, host_has_no_zone, 30);
 	SUITE_ADD(s, http_body_counts, 20);
 	SUITE_ADD(s, banner_counts, 20);
 	SUITE_ADD(s, question_and_answer_count, 20);

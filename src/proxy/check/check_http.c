@@ -100,7 +100,8 @@ check_http_on_end(struct check *c)
 /* ---- the request ---- */
 
 /* Host: the server's name, with the port unless it is the usual one
- * (RFC 9110, 7.2). */
+ * (RFC 9110, 7.2). The zone of an IPv6 address means something only on this
+ * host, and many servers answer it with 400. */
 static void
 format_host(const struct check *c, char host[HOST_MAX_LENGTH + 16])
 {
@@ -109,10 +110,13 @@ format_host(const struct check *c, char host[HOST_MAX_LENGTH + 16])
 	bool path = s->host == NULL && addr_is_unix_text(name);
 	bool v6 = s->host == NULL && !path && strchr(name, ':') != NULL;
 	uint16_t port = s->host == NULL ? addr_port(&c->at) : 0;
+	size_t length = v6 ? strcspn(name, "%") : HOST_MAX_LENGTH;
 	int n;
 
+	if (length > HOST_MAX_LENGTH)
+		length = HOST_MAX_LENGTH;
 	n = snprintf(host, HOST_MAX_LENGTH + 16, v6 ? "[%.*s]" : "%.*s",
-	    HOST_MAX_LENGTH, path ? "localhost" : name);
+	    (int)length, path ? "localhost" : name);
 	if (port != 0 && port != (s->tls.on ? 443 : 80))
 		snprintf(
 		    host + n, (size_t)(HOST_MAX_LENGTH + 16 - n), ":%u", port);

@@ -5,8 +5,8 @@
 #include <string.h>
 #include <strings.h>
 
-#include "base/number.h"
 #include "proxy/http/http_answer.h"
+#include "proxy/http/http_field.h"
 
 static enum http_event
 http_answer_wrong(struct http_answer *h, const char *why)
@@ -62,7 +62,7 @@ on_status_line(struct http_answer *h)
 	h->status = (unsigned)(l[9] - '0') * 100 +
 	    (unsigned)(l[10] - '0') * 10 + (unsigned)(l[11] - '0');
 	h->stage = HTTP_IN_HEADERS;
-	h->chunked = h->has_length = false;
+	h->coded = h->chunked = h->has_length = h->bad_length = false;
 	h->left = 0;
 	return HTTP_MORE;
 }
@@ -85,24 +85,53 @@ value_of(char *line, const char *name)
 	return line;
 }
 
+static struct http_text
+list_of(const char *value)
+{
+	return (struct http_text){ value, value != NULL ? strlen(value) : 0 };
+}
+
+/* The last coding counts (RFC 9112, 6.3). */
+static void
+note_codings(struct http_answer *h, struct http_text list)
+{
+	struct http_text one;
+
+	h->coded = true;
+	while (http_list_next(&list, &one))
+		h->chunked = http_text_is(one, "chunked");
+}
+
+/* One number, maybe several times (RFC 9112, 6.3). */
+static void
+note_lengths(struct http_answer *h, struct http_text list)
+{
+	struct http_text one;
+	uint64_t length;
+	bool any = false;
+
+	while (!h->bad_length && http_list_next(&list, &one)) {
+		any = true;
+		h->bad_length = http_length_parse(one, &length) < 0 ||
+		    (h->has_length && h->left != length);
+		if (h->bad_length)
+			return;
+		h->has_length = true;
+		h->left = length;
+	}
+	h->bad_length |= !any;
+}
+
 static enum http_event
 on_header(struct http_answer *h)
 {
-	const char *value;
-	uint64_t length;
+	const char *codings = value_of(h->line, "Transfer-Encoding");
+	const char *lengths = value_of(h->line, "Content-Length");
 
-	value = value_of(h->line, "Transfer-Encoding");
-	if (value != NULL && strcasecmp(value, "chunked") != 0)
-		return http_answer_wrong(h, "unknown transfer encoding");
-	h->chunked = h->chunked || value != NULL;
-	value = value_of(h->line, "Content-Length");
-	if (value == NULL)
-		return HTTP_MORE;
-	if (number_parse(value, 0, UINT64_MAX, &length) < 0 ||
-	    (h->has_length && h->left != length))
-		return http_answer_wrong(h, "wrong Content-Length");
-	h->has_length = true;
-	h->left = length;
+	if (codings != NULL)
+		note_codings(h, list_of(codings));
+	if (lengths != NULL)
+		note_lengths(h, list_of(lengths));
 	return HTTP_MORE;
 }
 
@@ -115,6 +144,12 @@ on_headers_end(struct http_answer *h)
 		h->stage = HTTP_IN_STATUS;
 		return HTTP_MORE;
 	}
+	if (h->coded) {
+		h->has_length = h->bad_length = false;
+		h->left = 0;
+	}
+	if (h->bad_length)
+		return http_answer_wrong(h, "wrong Content-Length");
 	h->stage = h->status == 204 || h->status == 304 ? HTTP_AT_END
 	    : h->chunked				? HTTP_IN_CHUNK_SIZE
 	    : h->has_length && h->left == 0		? HTTP_AT_END

@@ -40,7 +40,7 @@ struct http_answer {
 	char line[HTTP_LINE_MAX]; /* its beginning */
 	size_t line_length;
 	size_t taken;
-	bool chunked, has_length;
+	bool coded, chunked, has_length, bad_length;
 	uint64_t left; /* of the body or the chunk */
 };
 

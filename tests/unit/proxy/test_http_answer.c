@@ -91,6 +91,28 @@ START_TEST(chunks_are_joined)
 }
 END_TEST
 
+/* As the relay has it: a check must not fail for what clients get. */
+START_TEST(lengths_and_codings_in_lists)
+{
+	expect("HTTP/1.1 200 OK\r\nContent-Length: 5, 5\r\n"
+	       "Content-Length: 5\r\n\r\nhello",
+	    200, "hello", true);
+	expect("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip, Chunked\r\n\r\n"
+	       "5\r\nhello\r\n0\r\n\r\n",
+	    200, "hello", true);
+	expect("HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n"
+	       "Content-Length: 2\r\nTransfer-Encoding: chunked\r\n"
+	       "Content-Length: x\r\n\r\n5\r\nhello\r\n0\r\n\r\n",
+	    200, "hello", true);
+	expect("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n"
+	       "Transfer-Encoding: gzip\r\n\r\nhello",
+	    200, "hello", true);
+	expect("HTTP/1.1 103 Early Hints\r\nContent-Length: 7, 8\r\n\r\n"
+	       "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok",
+	    200, "ok", true);
+}
+END_TEST
+
 START_TEST(interim_answers_are_passed_over)
 {
 	expect("HTTP/1.1 103 Early Hints\r\nContent-Length: 7\r\n\r\n"
@@ -109,11 +131,12 @@ START_TEST(what_is_no_answer_is_wrong)
 		"HTTP/1.1  200 OK\r\n",
 		"HTTP/1.1 600 OK\r\n",
 		"\r\n",
-		"HTTP/1.1 200 OK\r\nContent-Length: x\r\n",
-		"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: x\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length:\r\n\r\n",
+		"HTTP/1.1 200 OK\r\nContent-Length: 1, 2\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nContent-Length: 1\r\n"
-		"Content-Length: 2\r\n",
-		"HTTP/1.1 200 OK\r\nTransfer-Encoding: gzip\r\n",
+		"Content-Length: 2\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nx\r\n",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n\r\n",
 		"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n"
@@ -160,6 +183,7 @@ SUITE(test_http_answer)
 
 	SUITE_ADD(s, bodies_end_as_they_say, 10);
 	SUITE_ADD(s, chunks_are_joined, 10);
+	SUITE_ADD(s, lengths_and_codings_in_lists, 10);
 	SUITE_ADD(s, interim_answers_are_passed_over, 10);
 	SUITE_ADD(s, what_is_no_answer_is_wrong, 10);
 	SUITE_ADD(s, no_answer_is_endless, 10);
