@@ -275,6 +275,9 @@ tls_client_set_name(SSL *ssl, const char *given, bool verify)
 
 	if (n > 0 && n < (int)sizeof(name) && name[n - 1] == '.')
 		name[n - 1] = '\0';
+	/* of fe80::1%eth0 the zone is of this host alone */
+	if (!path && strchr(name, ':') != NULL)
+		name[strcspn(name, "%")] = '\0';
 	numeric = inet_pton(AF_INET, name, number) == 1 ||
 	    inet_pton(AF_INET6, name, number) == 1;
 	if (verify && path) {

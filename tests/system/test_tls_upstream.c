@@ -284,6 +284,33 @@ START_TEST(names)
 }
 END_TEST
 
+/* The zone of an address is in no certificate, and is not sent as a name. */
+START_TEST(address_with_a_zone)
+{
+	struct tls_echo_options o = { .kind = ENDPOINT_TCP6 };
+	struct tls_echo s;
+
+	if (!endpoint_has_kind(ENDPOINT_TCP6))
+		SKIP("no IPv6 here");
+	tls_chain_begin(&c);
+	serve(&s,
+	    tls_chain_cert(&c, "six.pem",
+		(struct cert_wish){ .name = "a.test,IP:::1" }),
+	    &o);
+	tls_chain_up(&c, trusting(), s.backend.at.text, NULL);
+	served();
+	if (*tls_chain_ask(&c,
+		text("server 0 address ::1%%lo port %d", s.backend.at.port)) ==
+	    '\0') {
+		served();
+		heard_name(&s, "");
+	}
+	tls_chain_down(&c);
+	tls_echo_stop(&s);
+	tls_chain_end(&c);
+}
+END_TEST
+
 START_TEST(unix_servers)
 {
 	struct tls_echo_options o = { .kind = ENDPOINT_UNIX };
@@ -732,6 +759,7 @@ SUITE(test_tls_upstream)
 	SUITE_ADD(s, restarted_server_is_tried, 30);
 	SUITE_ADD(s, names_of_many_addresses, 60);
 	SUITE_ADD(s, names, 30);
+	SUITE_ADD(s, address_with_a_zone, 30);
 	SUITE_ADD(s, unix_servers, 30);
 	SUITE_ADD(s, authorities_of_the_system, 30);
 	SUITE_ADD_LOOP(s, changed_authorities_are_read, 30, 2);
