@@ -18,6 +18,7 @@
  *               something was read
  *     URGENT    urgent data was seen (RFC 6093): reads stop before it, so a
  *               short one has no meaning. It is passed on in line
+ *     IN_LINE   urgent data that comes is read like other bytes
  *     GONE      the connection has failed: it takes nothing any more, but what
  *               had arrived by then can still be read
  *     RESET     GONE, and not after a FIN: behind what had arrived a read finds
@@ -49,6 +50,7 @@ enum {
 	STREAM_ACKS_LATE = 8192, /* set by its owner */
 	STREAM_GONE = 16384,
 	STREAM_RESET = 32768,
+	STREAM_IN_LINE = 65536,
 };
 
 struct stream;

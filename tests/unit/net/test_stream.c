@@ -12,6 +12,7 @@
 #include "net/stream.h"
 #include "support/endpoint.h"
 #include "support/suite.h"
+#include "support/wait.h"
 
 static struct loop *loop;
 static struct stream s;
@@ -91,6 +92,32 @@ START_TEST(end_after_a_short_read)
 	ck_assert_uint_ne(s.flags & STREAM_READABLE, 0);
 	ck_assert_int_eq(stream_read(&s, bytes, 50), 0);
 	end();
+}
+END_TEST
+
+/* The read ends before urgent data, and the next one comes before its event. */
+START_TEST(urgent_byte_behind_a_full_read)
+{
+	struct endpoint endpoint;
+	int server, peer;
+
+	begin_loop();
+	endpoint_new(&endpoint, ENDPOINT_TCP4);
+	server = endpoint_listen(&endpoint, 4);
+	stream_open_plain(&s, endpoint_connect(&endpoint), false);
+	peer = accept(server, NULL, NULL);
+	endpoint_send(peer, "0123456789", 10);
+	ck_assert_int_eq(send(peer, "X", 1, MSG_OOB), 1);
+	endpoint_send(peer, "def", 3);
+	shutdown(peer, SHUT_WR);
+	WAIT_FOR(sock_has_ended(s.fd), 5000);
+	ck_assert_int_eq(stream_read(&s, bytes, 10), 10);
+	ck_assert_int_eq(stream_read(&s, bytes, 50), 4);
+	ck_assert_mem_eq(bytes, "Xdef", 4);
+	stream_close(loop, &s, false);
+	close(peer);
+	close(server);
+	loop_free(loop);
 }
 END_TEST
 
@@ -196,6 +223,7 @@ SUITE(test_stream)
 	SUITE_ADD(suite, closed_ones, 10);
 	SUITE_ADD(suite, readable_until_it_is_not, 10);
 	SUITE_ADD(suite, end_after_a_short_read, 10);
+	SUITE_ADD(suite, urgent_byte_behind_a_full_read, 10);
 	SUITE_ADD(suite, no_end_before_a_reset, 10);
 	SUITE_ADD(suite, writable_until_it_is_not, 10);
 	SUITE_ADD(suite, nodelay, 20);
