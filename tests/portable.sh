@@ -6,6 +6,8 @@
 #
 #     pedantic     -std=c11 -pedantic, without a warning
 #     switches     each --without-X and --disable-X of configure alone
+#     shortcuts    unit and system tests without what src/base/shortcuts.h lists, where
+#                  epoll and the like are there
 #     bsd          as if for BSD and macOS, with what only these have in tests/bsd;
 #                  some system tests
 #     poll select  unit and system tests with these instead of epoll, but the few that
@@ -98,7 +100,7 @@ try_bsd() {
 		--without-seccomp --with-libpcap CFLAGS='-g -O0' \
 		CPPFLAGS="-U__linux__ -I$top/tests/bsd" \
 		ac_cv_header_linux_if_packet_h=no ac_cv_func_getpeereid=yes \
-		ac_cv_func_accept4=no ac_cv_func_epoll_create1=no \
+		ac_cv_func_accept4=no ac_cv_header_sys_epoll_h=no \
 		ac_cv_func_memfd_create=no ac_cv_func_prlimit=no \
 		ac_cv_func_recvmmsg=no ac_cv_func_sendmmsg=no \
 		ac_cv_func_splice=no &&
@@ -114,17 +116,30 @@ methods_themselves='test_\(faults\|listener\|loop\|program\)$'
 
 # Both are methods of libevent, which leaves out what these variables name.
 try_method() {
-	build "$1" "check TESTS=" --enable-werror CFLAGS='-g -O1' || {
-		done_with "$1" 1 "$work/$1/log"
+	try_tests "$1" "$methods_themselves" "" EVENT_NOEPOLL=1 $2
+}
+
+# try_tests PART BUT OPTION VARIABLE...: unit and system tests but those, in a build
+# with that option, run with these variables
+try_tests() {
+	part=$1 but=$2 option=$3
+	shift 3
+	# shellcheck disable=SC2086 # maybe none
+	build "$part" "check TESTS=" --enable-werror $option CFLAGS='-g -O1' || {
+		done_with "$part" 1 "$work/$part/log"
 		return
 	}
 	# tests mostly wait
-	env EVENT_NOEPOLL=1 $2 make -k -j$((6 * jobs)) check \
+	env "$@" make -k -j$((6 * jobs)) check \
 		TESTS="$(cd "$top" && ls tests/unit/*/test_*.c \
 			tests/system/test_*.c | sed 's/\.c$//' |
-			grep -v "$methods_themselves" | tr '\n' ' ')" \
+			grep -v "$but" | tr '\n' ' ')" \
 		>>log 2>&1
-	done_with "$1" $? "$work/$1/log"
+	done_with "$part" $? "$work/$part/log"
+}
+
+try_shortcuts() {
+	try_tests shortcuts '^$' --disable-shortcuts
 }
 
 try_cppcheck() {
@@ -270,7 +285,9 @@ try_machine() {
 
 try_part() {
 	case $1 in
-	pedantic | switches | bsd | musl | cppcheck | analyzer | scan) "try_$1" ;;
+	pedantic | switches | shortcuts | bsd | musl | cppcheck | analyzer | scan)
+		"try_$1"
+		;;
 	poll) try_method poll "" ;;
 	select) try_method select EVENT_NOPOLL=1 ;;
 	amd64) try_machine amd64 x86_64-linux-gnu "" ;;
@@ -287,7 +304,7 @@ try_part() {
 }
 
 [ -x "$top/configure" ] || (cd "$top" && autoreconf -fi >/dev/null 2>&1)
-for part in ${*:-pedantic switches bsd musl cppcheck analyzer scan poll select \
+for part in ${*:-pedantic switches shortcuts bsd musl cppcheck analyzer scan poll select \
 	amd64 arm64 armhf i386 riscv64 s390x}; do
 	try_part "$part"
 done

@@ -17,9 +17,9 @@
 #               those of other programs, documents, and defects of Pen
 #     workers   with --all: gcc's build again: system tests, each pen with two
 #               workers, light loads
-#     minimal   with --all: without any optional library, and without what only
-#               some systems have: poll(2), the portable paths; unit tests,
-#               transcripts and, unless --long, a few others
+#     minimal   with --all: without any optional library, without what only some
+#               systems have, and without shortcuts: libevent's loop, the general
+#               paths; unit tests, transcripts and, unless --long, a few others
 #     valgrind  with --all: gcc's build again: most unit tests, and pen itself in
 #               fewer system tests; with --long all
 #     cross     with --long: pure code on other machines, under qemu:
@@ -372,11 +372,12 @@ step_workers() {
 
 build_minimal() (
 	test_cflags='-g -O2'
-	build minimal --enable-werror --without-libedit --without-jansson \
+	build minimal --enable-werror --disable-shortcuts \
+		--without-libedit --without-jansson \
 		--without-libbpf --without-ncurses \
 		--without-maxminddb --without-seccomp ac_cv_func_memfd_create=no ac_cv_func_accept4=no \
 		ac_cv_func_pipe2=no ac_cv_func_splice=no \
-		ac_cv_func_epoll_create1=no ac_cv_func_recvmmsg=no \
+		ac_cv_header_sys_epoll_h=no ac_cv_func_recvmmsg=no \
 		ac_cv_func_sendmmsg=no
 )
 

@@ -10,6 +10,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/shortcuts.h"
 #include "net/dgram_private.h"
 #include "net/sock.h"
 
@@ -142,7 +143,7 @@ void
 dgram_coalesce(int fd, bool may)
 {
 #ifdef UDP_GRO
-	int on = may;
+	int on = SHORTCUT_SEGMENTS && may;
 
 	(void)setsockopt(fd, IPPROTO_UDP, UDP_GRO, &on, sizeof(on));
 #else
@@ -322,7 +323,7 @@ dgram_receive_answers(int fd, struct dgram_batch *b, uint8_t *alone)
 {
 	int n;
 
-	if (*alone < DGRAM_BATCH) {
+	if (SHORTCUT_SINGLE_ANSWER && *alone < DGRAM_BATCH) {
 		++*alone;
 		return receive_one(fd, b);
 	}

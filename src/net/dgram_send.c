@@ -9,6 +9,7 @@
 #include <string.h>
 #include <sys/uio.h>
 
+#include "base/shortcuts.h"
 #include "net/dgram_private.h"
 
 /* What is worth joining: datagrams that fit into an Ethernet frame, as many as
@@ -84,7 +85,7 @@ static bool
 can_segment(int family)
 {
 #ifdef UDP_SEGMENT
-	return family != AF_UNIX;
+	return SHORTCUT_SEGMENTS && family != AF_UNIX;
 #else
 	(void)family;
 	return false;

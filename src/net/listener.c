@@ -10,6 +10,7 @@
 
 #include "base/list.h"
 #include "base/log.h"
+#include "base/shortcuts.h"
 #include "net/listener.h"
 #include "net/sock_try.h"
 #include "net/socket_set.h"
@@ -265,7 +266,9 @@ int
 listener_reply_fd(struct listener *l, const struct dgram_local **from)
 {
 	static const struct dgram_local bound = { .family = 0 };
-	int fd = dgram_reply_from(&l->replies, *from);
+	int fd = SHORTCUT_REPLY_SOCKETS
+	    ? dgram_reply_from(&l->replies, *from)
+	    : -1;
 
 	if (fd < 0)
 		return l->fd;

@@ -17,6 +17,7 @@
 #include <linux/sockios.h>
 #endif
 
+#include "base/shortcuts.h"
 #include "net/sock_nonlocal.h"
 #include "net/sock_private.h"
 
@@ -384,10 +385,16 @@ sock_unread(int fd)
 	return ioctl(fd, FIONREAD, &n) == 0 && n > 0 ? (size_t)n : 0;
 }
 
+static int
+send_flags(bool more)
+{
+	return MSG_NOSIGNAL | (SHORTCUT_MORE && more ? MSG_MORE : 0);
+}
+
 ssize_t
 sock_send(int fd, const void *bytes, size_t n, bool more)
 {
-	return send(fd, bytes, n, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+	return send(fd, bytes, n, send_flags(more));
 }
 
 ssize_t
@@ -398,7 +405,7 @@ sock_send_two(int fd, const void *first, size_t first_n, const void *second,
 		{ (void *)(uintptr_t)second, second_n } };
 	struct msghdr m = { .msg_iov = v, .msg_iovlen = second_n > 0 ? 2 : 1 };
 
-	return sendmsg(fd, &m, MSG_NOSIGNAL | (more ? MSG_MORE : 0));
+	return sendmsg(fd, &m, send_flags(more));
 }
 
 /* ---- limits and pipes ---- */

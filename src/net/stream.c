@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/shortcuts.h"
 #include "net/sock.h"
 #include "net/stream.h"
 
@@ -129,6 +130,10 @@ stream_open_plain(struct stream *s, int fd, bool nodelay)
 {
 	stream_init(s);
 	s->fd = fd;
+	if (!SHORTCUT_LATE_NODELAY && nodelay) {
+		sock_set_nodelay(fd);
+		nodelay = false;
+	}
 	s->flags = STREAM_READABLE | STREAM_WRITABLE |
 	    (nodelay ? 0u : (unsigned)STREAM_NODELAY);
 }

@@ -10,6 +10,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/shortcuts.h"
 #include "support/httpgen.h"
 #include "support/httpref.h"
 #include "support/pattern.h"
@@ -616,7 +617,8 @@ START_TEST(generated_streams)
 	for (i = 0; i < n; i++) {
 		httpgen_make(&g, 100000u + (unsigned)i);
 		httpref_read(&ref, &adding, g.bytes, g.length);
-		if (ref.waits)
+		/* what is wrong is known before the server is there */
+		if (ref.waits || (ref.wrong && !SHORTCUT_EARLY_SEND))
 			continue;
 		fd = endpoint_connect(&front);
 		cut = pattern_mix((uint64_t)i) % (g.length + 1);

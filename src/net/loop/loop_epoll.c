@@ -25,6 +25,7 @@
 #include <sys/timerfd.h>
 #endif
 
+#include "base/shortcuts.h"
 #include "net/loop/loop_private.h"
 
 #ifdef HAVE_SYS_EPOLL_H
@@ -93,7 +94,7 @@ int
 loop_epoll_want(struct loop *l, struct watch *w)
 {
 	unsigned need = WATCH_LISTED | w->want |
-	    (w->want & WATCH_LEVEL ? 0 : w->armed);
+	    (!SHORTCUT_ARMED || w->want & WATCH_LEVEL ? 0 : w->armed);
 	struct epoll_event ev = { .events = to_epoll(need) };
 	int op = w->armed & WATCH_LISTED ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
 
@@ -283,7 +284,9 @@ library_set(struct loop *l)
 static void
 open_alarm(struct loop *l)
 {
-	int fd = timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK);
+	int fd = SHORTCUT_ALARM
+	    ? timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK)
+	    : -1;
 
 	l->alarm_at = UINT64_MAX; /* a parent's is the parent's */
 	if (fd >= 0 &&

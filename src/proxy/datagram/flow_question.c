@@ -4,11 +4,16 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/shortcuts.h"
 #include "proxy/datagram/flow_question.h"
 
 /* Bytes of a block; how many wait for the next questions; bytes of questions
  * kept in all. */
-enum { BLOCK = 128, SPARES_MAX = 64, KEPT_MAX = 32 * 1024 * 1024 };
+enum {
+	BLOCK = 128,
+	SPARES_MAX = SHORTCUT_SPARES ? 64 : 0,
+	KEPT_MAX = 32 * 1024 * 1024
+};
 
 static void *
 get_room(struct flow_questions *all, size_t n)

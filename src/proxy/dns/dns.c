@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "base/shortcuts.h"
 #include "proxy/core/limits.h"
 #include "proxy/core/proxy_datagram.h"
 #include "proxy/dns/dns_private.h"
@@ -21,7 +22,7 @@ enum { QUERY_MAX = 4096, KEPT_MAX = 32 * 1024 * 1024 };
 /* Bytes of a block for a query of some 300 bytes at most, as nearly all are;
  * how many blocks wait for the next ones. Of 2,750 instructions for a query and
  * its answer malloc() and free() took 320, these take 40. */
-enum { QUERY_BLOCK = 768, SPARES_MAX = 256 };
+enum { QUERY_BLOCK = 768, SPARES_MAX = SHORTCUT_SPARES ? 256 : 0 };
 /* How many of the oldest may give way; how many do, for one that is longer; ms
  * between lines about it. */
 enum { OLDEST = 16, GIVE_WAY = QUERY_MAX / DNS_HEADER, CROWDED_MS = 60 * 1000 };

@@ -7,6 +7,7 @@
 #include <errno.h>
 
 #include "base/clock.h"
+#include "base/shortcuts.h"
 #include "net/sock.h"
 #include "proxy/session/session_private.h"
 
@@ -204,7 +205,8 @@ session_will_begin(const struct session *s)
 {
 	const struct frontend_core *f = s->frontend;
 
-	return f->sessions->clients_begin && !session_is_to_unix(s) &&
+	return SHORTCUT_ACK_WITH_BYTES && f->sessions->clients_begin &&
+	    !session_is_to_unix(s) &&
 	    !frontend_server_is_tls(f, s->server) &&
 	    frontend_server_proxy(&f->options, s->server) == PROXY_OFF;
 }
@@ -252,6 +254,8 @@ session_dial(struct session *s)
 		return errno;
 	if (co.bytes_follow)
 		s->up.flags |= STREAM_ACKS_LATE;
+	if (!SHORTCUT_EARLY_SEND) /* the loop will report it */
+		s->up.flags &= ~(unsigned)STREAM_WRITABLE;
 	sent = session_send_early(s);
 	session_note_begin(s, co.bytes_follow);
 	if (sent.verdict == PIPE_WRITE_FAILED && s->to_server.bytes == 0 &&
