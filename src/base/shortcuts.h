@@ -1,9 +1,11 @@
-/* shortcuts.h: what pen does only because it takes less time, and can do without:
- * the behaviour is the same. A build with --disable-shortcuts does without all of
+/* shortcuts.h: what pen does only because it takes less time: without it the
+ * behaviour is the same. A build with --disable-shortcuts does without all of
  * them, so that tests try the general paths. In others each constant is 1, and
- * costs nothing. That a short read was the last is none: it may have stopped before
- * urgent data, which the next one would skip. splice(2), recvmmsg(2), epoll and the like have checks of
- * configure instead, as some systems lack them. */
+ * costs nothing.
+ *
+ * splice(2), recvmmsg(2), epoll and the like are not here: configure checks for
+ * them. Nor is that a short read is taken for the last one: it may have stopped
+ * before urgent data, which the next one would skip. */
 #ifndef PEN_BASE_SHORTCUTS_H
 #define PEN_BASE_SHORTCUTS_H
 
