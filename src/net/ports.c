@@ -98,6 +98,17 @@ ports_init(struct ports *p, const char *settings)
 	return rc;
 }
 
+uint16_t
+ports_first(const char *settings)
+{
+	char range[64];
+	unsigned long first;
+
+	ports_read_file(settings, "port_range", range, sizeof(range));
+	first = strtoul(range, NULL, 10);
+	return first < PORTS ? (uint16_t)first : 0;
+}
+
 int
 ports_init_like(struct ports *p, const struct ports *from)
 {

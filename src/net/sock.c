@@ -194,7 +194,7 @@ sock_connect_from(const struct addr *source, const struct addr *to,
 		sock_close_quietly(fd);
 		return -1;
 	}
-	if (sock_is_to_itself(fd, to)) {
+	if (sock_is_to_itself(fd, to, o->near_ports)) {
 		/* The port is the server's: TIME_WAIT would keep it from it. */
 		sock_close_reset(fd);
 		errno = ECONNREFUSED;

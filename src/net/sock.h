@@ -116,6 +116,9 @@ struct sock_connect_options {
 	const struct sources *sources; /* local addresses, in turn; NULL: any */
 	unsigned *turn;		       /* which was used last */
 	uint16_t port;		       /* of an address that has none */
+	/* The first port that the system chooses for near ends (ports_first());
+	 * 0: any from 1024 on. No socket is connected to itself below it. */
+	uint16_t near_ports;
 	/* Whose address the socket is to have instead (sock_may_pose()), with
 	 * another port; NULL: ours. */
 	const struct peer *client;

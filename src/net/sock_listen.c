@@ -160,13 +160,14 @@ sock_peer_addr(int fd, struct addr *a)
 	    : peer_addr_any_time(fd, a);
 }
 
-/* Systems choose no port below 1024; a call is spared for servers there. */
+/* Systems choose no port below 1024. */
 bool
-sock_is_to_itself(int fd, const struct addr *to)
+sock_is_to_itself(int fd, const struct addr *to, uint16_t near_ports)
 {
+	unsigned first = near_ports > 0 ? near_ports : IPPORT_RESERVED;
 	struct addr near, far;
 
-	return addr_port(to) >= IPPORT_RESERVED &&
+	return addr_port(to) >= first &&
 	    sock_local_addr(fd, &near) == 0 &&
 	    addr_port(&near) == addr_port(to) &&
 	    sock_peer_addr(fd, &far) == 0 && addr_equal(&near, &far);
@@ -177,7 +178,7 @@ sock_connect_to(int fd, const struct addr *to)
 {
 	if (connect(fd, &to->u.sa, to->len) < 0)
 		return -1;
-	if (!sock_is_to_itself(fd, to))
+	if (!sock_is_to_itself(fd, to, 0))
 		return 0;
 	errno = ECONNREFUSED;
 	return -1;

@@ -24,8 +24,9 @@ void sock_set_int(int fd, int level, int name, int value);
 /* Whether a socket that connects to `to`, or is connected, has itself at the
  * far end: the system has chosen the port of a server of this host for its near
  * end, which is only possible while nothing listens there. What is sent would
- * come back (RFC 9293, 3.5, simultaneous open; UDP likewise). */
-bool sock_is_to_itself(int fd, const struct addr *to);
+ * come back (RFC 9293, 3.5, simultaneous open; UDP likewise). `near_ports`: as
+ * in struct sock_connect_options; a call is spared for servers below. */
+bool sock_is_to_itself(int fd, const struct addr *to, uint16_t near_ports);
 /* close() that leaves errno as it was, for the way out after an error. */
 void sock_close_quietly(int fd);
 

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "base/hash.h"
+#include "net/ports.h"
 #include "net/sink.h"
 #include "proxy/core/frontend_core.h"
 #include "proxy/core/limits.h"
@@ -196,6 +197,7 @@ frontend_core_init(struct frontend_core *f, struct loop *l, struct pool *p,
 	f->pool = p;
 	f->options = *o;
 	f->label = "";
+	f->near_ports = ports_first(PORTS_SETTINGS);
 	frontend_core_begin_ids(f);
 	source_limits_init(&f->sources, &f->options.limits);
 	timer_init(&f->rate_timer, on_rate);

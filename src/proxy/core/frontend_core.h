@@ -41,6 +41,7 @@ struct frontend_core {
 	bool draining;		      /* frontend_drain() was */
 	struct routes *routes; /* owned; NULL: all servers for all clients */
 	uint8_t hello; /* what clients do before they get a server */
+	uint16_t near_ports;	      /* the first that the system chooses */
 	unsigned source_turn;	      /* which source was used last */
 	struct dgram_queues queues;   /* of sockets to servers */
 	bool own_told; /* that ours is used instead of a client's address */

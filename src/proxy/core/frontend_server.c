@@ -33,6 +33,7 @@ frontend_connect_options(struct frontend_core *f, uint16_t port)
 		.sources = &o->source,
 		.turn = &f->source_turn,
 		.port = port,
+		.near_ports = f->near_ports,
 		.tuning = f->tuned ? &f->up_tuning : NULL,
 	};
 }

@@ -173,6 +173,9 @@ START_TEST(as_the_kernel_has_them)
 	i = p.room;
 	ports_fini(&p);
 	ck_assert_uint_eq(i, count(range, reserved_));
+	ck_assert_uint_eq(
+	    ports_first(PORTS_SETTINGS), strtoul(range, NULL, 10));
+	ck_assert_uint_eq(ports_first(scratch("none")), 0);
 }
 END_TEST
 
