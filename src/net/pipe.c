@@ -292,8 +292,8 @@ step(struct pipe *p, struct stream *from, struct stream *to,
 	if (!(from->flags & STREAM_READABLE))
 		return stop(PIPE_STARVED);
 	if (pipe_kernel(p) != NULL ||
-	    (p->full_reads >= FULL_READS &&
-		pipe_kernel_may_start(p, from, to, share, room)))
+	    (p->full_reads >= FULL_READS && !p->slow &&
+		pipe_kernel_may_start(p, from, to, share)))
 		return pipe_kernel_move(p, from, to, share);
 	if (stream_is_unsent(to) && room > SLOW_READ)
 		room = SLOW_READ; /* all of it will be kept */
@@ -312,10 +312,10 @@ pipe_pump(struct pipe *p, struct stream *from, struct stream *to,
 	     rounds++)
 		v = pipe_is_starved(p, from) ? stop(PIPE_STARVED)
 					     : step(p, from, to, share, room);
-	if (v.verdict == PIPE_BLOCKED)
-		p->slow = true;
-	else if (rounds > SLOW_ENDS)
+	if (rounds > SLOW_ENDS)
 		p->slow = false;
+	else if (v.verdict == PIPE_BLOCKED)
+		p->slow = true;
 	return v;
 }
 
