@@ -78,7 +78,7 @@ has_odd(struct http_text t, bool (*is_odd)(uint64_t bytes))
 		odd |= is_odd(bytes);
 	}
 	memcpy(&bytes, last, EIGHT);
-	return odd | is_odd(bytes);
+	return odd || is_odd(bytes);
 }
 
 static bool
@@ -93,7 +93,7 @@ is_control(char byte)
 static bool
 has_control(uint64_t bytes)
 {
-	return has_below(bytes, 0x20) | has_byte(bytes, 0x7f);
+	return has_below(bytes, 0x20) || has_byte(bytes, 0x7f);
 }
 
 bool
