@@ -151,6 +151,18 @@ dgram_coalesce(int fd, bool may)
 #endif
 }
 
+/* A socket at a port of its own that is not the server's is not connected to
+ * itself: a call is spared. */
+static int
+dgram_connect_to(int fd, const struct addr *to, const struct addr *source)
+{
+	unsigned port = source != NULL ? addr_port(source) : 0;
+
+	return port > 0 && port != addr_port(to)
+	    ? connect(fd, &to->u.sa, to->len)
+	    : sock_connect_to(fd, to);
+}
+
 int
 dgram_connect(const struct addr *to, const struct addr *source)
 {
@@ -166,7 +178,7 @@ dgram_connect(const struct addr *to, const struct addr *source)
 	is_bound = source == NULL ||
 	    source->u.sa.sa_family != to->u.sa.sa_family ||
 	    bind(fd, &source->u.sa, source->len) == 0;
-	if (is_bound && sock_connect_to(fd, to) == 0)
+	if (is_bound && dgram_connect_to(fd, to, source) == 0)
 		return fd;
 	saved = errno;
 	/* no lack of ports, which bind() would have found */
