@@ -141,6 +141,7 @@ START_TEST(which_one_is_active)
 	(void)dsrpen_ask(&second, &fixture, "dsr takeover");
 	expect_roles(&second, &net.pen);
 	WAIT_FOR(report_number(services(&net.pen), " role_s ") >= 2, 10000);
+	WAIT_FOR(report_number(services(&second), " role_s ") >= 2, 10000);
 	(void)dsrpen_ask(&second, &fixture, "dsr takeover");
 	ck_assert_int_ge(report_number(services(&second), " role_s "), 2);
 	end(true);
