@@ -11,9 +11,9 @@
 /* Reads before others get a turn. */
 enum { FAIR_SHARE = 16 };
 
-/* A read for a far side that is slow: what it refuses of that is kept. It is
- * slow no more when it takes so many of them in a row. */
-enum { SLOW_READ = 16 * 1024, SLOW_ENDS = 4 };
+/* A read for a far side that has just refused bytes: what it refuses of them is
+ * kept. */
+enum { SLOW_READ = 16 * 1024 };
 
 void
 pipe_share_init(struct pipe_share *share, char *scratch)
@@ -292,8 +292,8 @@ step(struct pipe *p, struct stream *from, struct stream *to,
 	if (!(from->flags & STREAM_READABLE))
 		return stop(PIPE_STARVED);
 	if (pipe_kernel(p) != NULL ||
-	    (p->full_reads >= FULL_READS && !p->slow &&
-		pipe_kernel_may_start(p, from, to, share)))
+	    (p->full_reads >= FULL_READS &&
+		pipe_kernel_may_start(p, from, to, share, room)))
 		return pipe_kernel_move(p, from, to, share);
 	if (stream_is_unsent(to) && room > SLOW_READ)
 		room = SLOW_READ; /* all of it will be kept */
@@ -305,17 +305,13 @@ pipe_pump(struct pipe *p, struct stream *from, struct stream *to,
     struct pipe_share *share)
 {
 	struct pipe_stop v = stop(PIPE_YIELDED);
-	size_t room = p->slow ? SLOW_READ : share->scratch_size;
+	size_t room = pipe_kept(p) != NULL ? SLOW_READ : share->scratch_size;
 	int rounds;
 
 	for (rounds = 0; v.verdict == PIPE_YIELDED && rounds < FAIR_SHARE;
 	     rounds++)
 		v = pipe_is_starved(p, from) ? stop(PIPE_STARVED)
 					     : step(p, from, to, share, room);
-	if (rounds > SLOW_ENDS)
-		p->slow = false;
-	else if (v.verdict == PIPE_BLOCKED)
-		p->slow = true;
 	return v;
 }
 

@@ -84,8 +84,7 @@ struct pipe {
 	bool dropped : 1;    /* something came since */
 	bool copy_only : 1;  /* the kernel refused to splice it */
 	bool reported : 1;   /* share->on_read is to be called */
-	bool slow : 1;	     /* `to` refuses bytes: read few at a time */
-	uint64_t bytes : 55; /* taken by `to` so far; 36 petabytes fit */
+	uint64_t bytes : 56; /* taken by `to` so far; 72 petabytes fit */
 };
 
 enum pipe_verdict {

@@ -72,7 +72,7 @@ kernel_new(struct pipe_share *share)
 
 bool
 pipe_kernel_may_start(struct pipe *p, const struct stream *from,
-    const struct stream *to, struct pipe_share *share)
+    const struct stream *to, struct pipe_share *share, size_t room)
 {
 	const struct pipe_filter *filter = pipe_filter(p);
 
@@ -82,7 +82,10 @@ pipe_kernel_may_start(struct pipe *p, const struct stream *from,
 	    (p->read_ahead && share->keep_max > 0) ||
 	    !stream_ops(from)->in_kernel || !stream_ops(to)->in_kernel)
 		return false;
-	if (pipe_more(p) != NULL)
+	/* after small reads there may be too little for it */
+	if ((room == share->scratch_size ||
+		sock_unread(from->fd) >= share->scratch_size) &&
+	    pipe_more(p) != NULL)
 		p->more->kernel = kernel_new(share);
 	if (pipe_kernel(p) != NULL)
 		return true;

@@ -60,9 +60,10 @@ read_refused(int error)
 /* A pipe that still holds bytes must not be used again: it is closed. */
 void pipe_kernel_release(struct pipe *p, struct pipe_share *share);
 void pipe_kernel_free_spare(struct pipe_share *share);
-/* Whether the flow moves in the kernel from now on, after full reads. */
+/* Whether the flow moves in the kernel from now on, after full reads of `room`
+ * bytes. */
 bool pipe_kernel_may_start(struct pipe *p, const struct stream *from,
-    const struct stream *to, struct pipe_share *share);
+    const struct stream *to, struct pipe_share *share, size_t room);
 struct pipe_stop pipe_kernel_flush(struct pipe *p, struct stream *to);
 struct pipe_stop pipe_kernel_move(struct pipe *p, struct stream *from,
     struct stream *to, struct pipe_share *share);

@@ -210,33 +210,6 @@ START_TEST(little_is_kept_for_a_slow_reader)
 }
 END_TEST
 
-/* All is read now and then, so that nothing is kept: it is a slow reader still,
- * until it takes a lot at once. */
-START_TEST(a_slow_reader_is_remembered)
-{
-	enum { LITTLE = 16 * 1024 };
-	int i;
-
-	begin(false, false);
-	share.splice = false;
-	feed_until_blocked();
-	for (i = 0; i < 20; i++) {
-		expect_all();
-		ck_assert_int_eq(pump(), PIPE_STARVED);
-		ck_assert(pipe_.slow);
-		feed(LITTLE);
-		pump();
-		ck_assert_uint_le(pipe_pending(&pipe_), LITTLE);
-	}
-	expect_all();
-	ck_assert_uint_eq(feed(5 * LITTLE), 5 * LITTLE);
-	ck_assert_int_eq(pump(), PIPE_STARVED);
-	ck_assert(!pipe_.slow);
-	expect_all();
-	end();
-}
-END_TEST
-
 START_TEST(reading_ahead_has_a_limit)
 {
 	int i;
@@ -609,7 +582,6 @@ SUITE(test_pipe)
 	SUITE_ADD(s, the_end_is_seen, 10);
 	SUITE_ADD(s, back_pressure, 10);
 	SUITE_ADD(s, little_is_kept_for_a_slow_reader, 10);
-	SUITE_ADD(s, a_slow_reader_is_remembered, 10);
 	SUITE_ADD(s, reading_ahead_has_a_limit, 10);
 #ifdef HAVE_SPLICE
 	SUITE_ADD(s, splice_comes_and_goes, 20);
