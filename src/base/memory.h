@@ -8,14 +8,14 @@
 #include <malloc.h>
 #endif
 
-/* What a slow client refuses of a read of 64 KB is mostly more. A stream of TLS
- * has blocks of 17 KB all the time, which the heap serves faster. */
+/* A slow client mostly refuses more than this of a read of 64 KB. The blocks of
+ * TLS streams, 17 KB, are smaller: the heap serves them faster. */
 enum { MEMORY_LARGE = 20 * 1024 };
 
-/* From now on the system gets blocks of MEMORY_LARGE or more back as soon as
- * they are freed. glibc would keep them in its heap, in whose holes smaller
- * blocks then lie: 1,000 clients that read 1 Mbit/s each took 30 to 37 KB, and
- * take 16 to 18. Without mallopt(3) nothing changes. */
+/* From now on blocks of MEMORY_LARGE or more go back to the system as soon as
+ * they are freed. glibc would keep them in its heap, and put smaller blocks
+ * into their place: each of 1,000 clients that read 1 Mbit/s took 30 to 37 KB,
+ * and takes 16 to 18 now. Without mallopt(3) nothing changes. */
 static inline void
 memory_return_large(void)
 {

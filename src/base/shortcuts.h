@@ -1,11 +1,10 @@
-/* shortcuts.h: what pen does only because it takes less time: without it the
- * behaviour is the same. A build with --disable-shortcuts does without all of
- * them, so that tests try the general paths. In others each constant is 1, and
- * costs nothing.
+/* shortcuts.h: what pen does only to save time: without it the behaviour is the
+ * same. A build with --disable-shortcuts has none of them, so that tests try
+ * the general paths. In other builds each constant is 1, and costs nothing.
  *
  * splice(2), recvmmsg(2), epoll and the like are not here: configure checks for
- * them. Nor is that a short read is taken for the last one: it may have stopped
- * before urgent data, which the next one would skip. */
+ * them. That a short read is taken as the last one is not here either: it may
+ * have stopped before urgent data, which another read would skip. */
 #ifndef PEN_BASE_SHORTCUTS_H
 #define PEN_BASE_SHORTCUTS_H
 
@@ -22,9 +21,10 @@ enum {
 	SHORTCUT_ACK_WITH_BYTES = SHORTCUTS,
 	/* The last bytes and the FIN share a segment: MSG_MORE. */
 	SHORTCUT_MORE = SHORTCUTS,
-	/* TCP_NODELAY is set by the second write, which some never see. */
+	/* TCP_NODELAY is set by the second write, which some streams never
+	 * have. */
 	SHORTCUT_LATE_NODELAY = SHORTCUTS,
-	/* What is no longer wanted stays armed in the epoll set. */
+	/* Events that are no longer wanted stay armed in the epoll set. */
 	SHORTCUT_ARMED = SHORTCUTS,
 	/* A timerfd is set in place of a timeout for each epoll_wait(2). */
 	SHORTCUT_ALARM = SHORTCUTS,

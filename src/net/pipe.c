@@ -11,8 +11,8 @@
 /* Reads before others get a turn. */
 enum { FAIR_SHARE = 16 };
 
-/* A read for a far side that has just refused bytes: what it refuses of them is
- * kept. */
+/* The size of reads while bytes are kept: the far side has just refused them,
+ * and what it refuses of the next read is kept, too. */
 enum { SLOW_READ = 16 * 1024 };
 
 void

@@ -30,7 +30,7 @@ struct ports {
  * files begin. Returns 0, or -1 with errno ENOMEM. */
 #define PORTS_SETTINGS "/proc/sys/net/ipv4/ip_local_"
 int ports_init(struct ports *p, const char *settings);
-/* The first of them; 0: not known. */
+/* The first port that the system gives out; 0: not known. */
 uint16_t ports_first(const char *settings);
 /* The same ports for another address: a copy of `from`, of which none is
  * taken. */

@@ -137,7 +137,8 @@ struct sock_connect_options {
  * this host that does not listen, and so would be connected to itself. */
 int sock_connect(const struct addr *to, const struct sock_connect_options *o);
 
-/* A datagram socket, and one that sends to one address, by the next. */
+/* A datagram socket; sock_connect_datagram(): one connected to the address, by
+ * sock_connect_to(). */
 int sock_datagram(int family);
 int sock_connect_datagram(const struct addr *to);
 /* connect() of a datagram socket. Returns 0, or -1 with errno: ECONNREFUSED

@@ -275,7 +275,7 @@ tls_client_set_name(SSL *ssl, const char *given, bool verify)
 
 	if (n > 0 && n < (int)sizeof(name) && name[n - 1] == '.')
 		name[n - 1] = '\0';
-	/* of fe80::1%eth0 the zone is of this host alone */
+	/* the zone of fe80::1%eth0 has a meaning only on this host */
 	if (!path && strchr(name, ':') != NULL)
 		name[strcspn(name, "%")] = '\0';
 	numeric = inet_pton(AF_INET, name, number) == 1 ||

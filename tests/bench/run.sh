@@ -8,9 +8,10 @@
 # the measuring programs, in BUILD (build-bench); measures in network namespaces of its
 # own, and writes doc/measured.tsv, its plots and what doc/measured.md cites; with --out
 # only that table. HAPROXY, NGINX and DNSDIST name other peers than the host's, by their
-# paths; newest.sh runs it in Debian's newest release; all versions are printed. Needs root. All takes about 45 minutes. --quick, of all but curves
-# and hosts, takes less than five and only prints. --compare prints how far the ratios
-# of two tables are apart. `bench.py --help` lists the options.
+# paths; newest.sh runs it in Debian's newest release; all versions are printed. Needs
+# root. All takes about 45 minutes. --quick, of all but curves and hosts, takes less than
+# five and only prints. --compare prints how far the ratios of two tables are apart.
+# `bench.py --help` lists the options.
 set -u
 
 here=$(cd "$(dirname "$0")" && pwd)

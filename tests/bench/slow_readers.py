@@ -1,29 +1,30 @@
 #!/usr/bin/env python3
 """slow_readers.py PEN [--clients N] [--seconds S] [--whole SIZES] [--only PART,..]
 
-What do slow readers cost, and does each of them get its answer? 1,000 clients read
-1 Mbit/s each, by plain TCP, TLS (-E) and with -H, from pen, HAProxy and nginx in turn.
+Measures what slow readers cost, and checks that each of them gets its answer: 1,000
+clients read 1 Mbit/s each, by plain TCP, TLS (-E) and with -H, from pen, HAProxy and
+nginx in turn.
 Answers have 64 KB to 64 MB (--sizes). Each byte that is read is compared with the one
 that belongs there. Parts:
 
     rows      memory for a client (PSS, less that before the first one came), CPU time
               for a GB; connections are kept, and the last answer of each client ends
-              with the server's FIN: all bytes, and nothing behind them. Answers that
-              take longer than --seconds (30) are broken off then, unless they are of
-              --whole: those are read to the end
+              with the server's FIN, after all bytes and no more. Answers that take
+              longer than --seconds (30) are stopped then, but those of --whole are
+              read to the end
     pauses    clients that stop for 20 s (--pause): at first, in the middle, and when
               their server has sent all and closed
-    fin       the server closes behind its last byte, while the client has megabytes to
+    fin       the server closes after its last byte, while the client has megabytes to
               read
     reset     the server is reset in the middle: no client may get an end that looks
-              like that of a whole answer; --gone: it ends there with a FIN (-H alone)
+              like that of a whole answer; then with -H it sends a FIN in the middle
     upgrade   pen is replaced while clients read
-    shutdown  pen is told to stop gracefully while clients read
+    shutdown  pen stops gracefully while clients read
 
-All but rows are of pen alone, with 20 clients of each kind that read faster; each is
-tried with the kernel's usual buffers, with buffers of 64 KB, as rows have, and with
-these and `buffer 16m`. Runs in a network of its own, which needs root. Exit status 1:
-pen lost something."""
+All parts but rows are of pen alone, with about --few (20) clients of each kind, which
+read faster; each is tried with the kernel's usual buffers, with buffers of 64 KB, as in
+rows, and with these and `buffer 16m`. Runs in a network of its own, which needs root.
+Exit status 1: pen lost something."""
 
 import argparse
 import collections

@@ -455,7 +455,7 @@ START_TEST(an_alert_of_a_server_is_no_end)
 	    server.backend.at.text, NULL);
 	for (i = 0; i < 2; i++) {
 		fd = endpoint_connect(&c.front);
-		got = send(fd, "hello", 5, 0); /* the reset may be there first */
+		got = send(fd, "hello", 5, 0); /* a reset may be first */
 		while (got > 0)
 			got = recv(fd, answer, sizeof(answer), 0);
 		ck_assert(got < 0 && errno == ECONNRESET);

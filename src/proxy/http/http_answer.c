@@ -91,7 +91,8 @@ list_of(const char *value)
 	return (struct http_text){ value, value != NULL ? strlen(value) : 0 };
 }
 
-/* The last coding counts (RFC 9112, 6.3). */
+/* Notes the codings of a field: the last one decides whether the body is
+ * chunked (RFC 9112, 6.3). */
 static void
 note_codings(struct http_answer *h, struct http_text list)
 {
@@ -102,7 +103,8 @@ note_codings(struct http_answer *h, struct http_text list)
 		h->chunked = http_text_is(one, "chunked");
 }
 
-/* One number, maybe several times (RFC 9112, 6.3). */
+/* Notes the length of a field: one number, which may be repeated (RFC 9112,
+ * 6.3). */
 static void
 note_lengths(struct http_answer *h, struct http_text list)
 {

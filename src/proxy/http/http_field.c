@@ -10,7 +10,7 @@
 /* TOKEN: !#$%&'*+-.^_`|~ DIGIT ALPHA (RFC 9110, 5.6.2); HOST, with its port:
  * -._~ !$&'()*+,;= :[]% DIGIT ALPHA (RFC 3986, 3.2.2). */
 enum { TOKEN = 1, HOST = 2 };
-/* Which of them has a byte, from the blank on: */
+/* The sets that each byte belongs to, from the blank on: */
 /* clang-format off */
 static const unsigned char sets[256] = {
 	[' '] =
@@ -23,7 +23,7 @@ static const unsigned char sets[256] = {
 };
 /* clang-format on */
 
-/* How many bytes it begins with are of the set. */
+/* How many bytes at the beginning of the text are of the set. */
 static inline size_t
 count_of(struct http_text t, unsigned set)
 {
@@ -64,8 +64,8 @@ has_byte(uint64_t bytes, unsigned char byte)
 	return has_below(bytes ^ ones * byte, 1);
 }
 
-/* Whether some eight bytes of a text of as many or more are odd; the last eight
- * may overlap those before. */
+/* Whether is_odd() is true of any eight bytes of a text, which has at least
+ * eight; the last eight may overlap those before. */
 static inline bool
 has_odd(struct http_text t, bool (*is_odd)(uint64_t bytes))
 {
@@ -89,7 +89,7 @@ is_control(char byte)
 	return (c < 0x20 && c != '\t') || c == 0x7f;
 }
 
-/* Or a tab. */
+/* Whether one of eight bytes is a control character; here a tab is one, too. */
 static bool
 has_control(uint64_t bytes)
 {

@@ -121,7 +121,7 @@ is_folded(struct http_text line)
 	return line.length > 0 && http_response_is_blank(line.at[0]);
 }
 
-/* ---- lines that are not to go on as they are ---- */
+/* ---- lines that must be changed ---- */
 
 bool
 http_line_is_unclean(struct http_text line)
@@ -255,7 +255,8 @@ put(char *to, const char *bytes, size_t n)
 	return to + n;
 }
 
-/* Without its end. The words of a status line may have a colon. */
+/* Puts a line without its end. A status line is no field: a colon in it is part
+ * of its words. */
 static char *
 put_line(const struct http_response *r, char *to, struct http_text line,
     bool is_field)

@@ -1,7 +1,7 @@
 /* http_response.h: the header section of an answer of HTTP/1.0 or 1.1: its
  * status, what follows it, and whether the connection ends after it (RFC 9112,
  * 4, 6.3, 9). Read with less rigour than requests are: lines may end with LF,
- * and fields that mean nothing here may be anything, but no CR and NUL goes on.
+ * and fields that mean nothing here may be anything, but without CR and NUL.
  * Pure.
  *
  *     HTTP/1.1 200 OK CRLF          http_response_take_line() is given line
@@ -44,13 +44,14 @@ http_line_of(const char *line, const char *feed)
 	    struct http_text){ line, n > 0 && line[n - 1] == '\r' ? n - 1 : n };
 }
 
-/* Whether a line of fields or trailers is not to go on as it is: with CR or NUL
- * in it, which some programs take for its end (RFC 9110, 5.5), or with blanks
- * before its colon (RFC 9112, 5.1). */
+/* Whether a line of fields or trailers must be changed: it has a CR or NUL,
+ * which some programs take for its end (RFC 9110, 5.5), or blanks before its
+ * colon (RFC 9112, 5.1). */
 bool http_line_is_unclean(struct http_text line);
-/* Writes it without its end, with blanks instead of CR and NUL, and none before
- * its colon; nothing of a line that begins with them, which would become a part
- * of the one before. Returns where what was written ends. */
+/* Writes such a line to `to`, without its end: each CR or NUL becomes a blank,
+ * and blanks before the colon are left out. A line that begins with CR or NUL
+ * is left out: with a blank in front it would continue the line before. Returns
+ * the end of what was written. */
 char *http_line_clean(char *to, struct http_text line);
 
 /* Takes the next line, without its end. False: it is no status line, where one

@@ -3,8 +3,9 @@
  *
  * A request begins with struct ask and is filled with pattern bytes; the answer is
  * pattern bytes alone. Each begins at a place that the request names, so that bytes
- * that are lost, doubled or those of another client are noticed. A request of HTTP is a
- * GET with struct ask, whose answer's body is those pattern bytes. */
+ * that are lost, doubled or those of another client are noticed. An HTTP
+ * request is a GET with struct ask; the body of its answer is those pattern
+ * bytes. */
 #ifndef BENCH_COMMON_H
 #define BENCH_COMMON_H
 #ifndef _GNU_SOURCE
@@ -38,7 +39,8 @@ struct ask {
 	uint16_t flags;
 };
 
-/* The same as a request of HTTP, with struct ask between both in hexadecimal digits. */
+/* The same as an HTTP request: between both is struct ask, in hexadecimal
+ * digits. */
 #define GET_START "GET /"
 #define GET_END                                                                   \
 	" HTTP/1.1\r\nHost: www.example.com\r\nUser-Agent: load\r\n"               \

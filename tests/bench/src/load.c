@@ -13,9 +13,9 @@
  *     -R N     so many requests a second, whatever is answered; a request that
  *              has to wait for a free connection is as late as it is
  *     -T       TLS 1.3; -r: connections resume a session
- *     -h       HTTP/1.1: a GET whose path has the request, without -q; the answer
- *              is a body
- *     -N NAME  with -e: a TLS ClientHello for NAME goes before each request; the
+ *     -h       HTTP/1.1: a GET whose path has the request, without -q; the
+ *              answer is a body
+ *     -N NAME  with -e: a TLS ClientHello for NAME precedes each request; the
  *              server drops it
  *     -S N     clients have N addresses, in turn
  *     -n N     stops after N requests, or datagrams
@@ -302,8 +302,7 @@ make_get(const struct ask *ask, char *to)
 	    sizeof(GET_END) - 1);
 }
 
-/* The first bytes of a request, of which there is room for `size`. Returns how many
- * of them are there. */
+/* Writes the first bytes of a request, at most `size`. Returns their number. */
 static size_t
 make_first(const struct conn *c, char *first, size_t size)
 {
@@ -354,8 +353,8 @@ send_request(struct conn *c)
 	return 0;
 }
 
-/* How many of these bytes are an answer's header, of which each ends with an empty
- * line; -1: it is none, or not that of a good answer. */
+/* How many of these bytes are of the answer's header, which ends with an empty
+ * line; -1: they are not of the header of a good answer. */
 static ssize_t
 header_part(struct conn *c, const char *p, size_t n)
 {

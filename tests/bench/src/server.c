@@ -2,7 +2,7 @@
  *
  *     server ADDRESS:PORT ...
  *
- * A header of the PROXY protocol and a TLS ClientHello before a request are dropped.
+ * A PROXY header and a TLS ClientHello before a request are dropped.
  * A datagram comes back with the bit set that makes a DNS query an answer. To a
  * request whose bytes are not as sent, the answer is a wrong one, too. */
 #include "common.h"
@@ -28,8 +28,8 @@ struct listener {
 static struct listener listeners[16];
 static int ep, count;
 
-/* The header of an answer of HTTP. Returns -1 if the connection is gone, 1 if it has
- * to wait. */
+/* Sends the header of an HTTP answer. Returns -1 if the connection is closed, 1
+ * if it has to wait. */
 static int
 answer_header(struct conn *c)
 {
@@ -82,8 +82,8 @@ begin_answer(struct conn *c, bool right)
 	c->header_due = c->http;
 }
 
-/* Whether what was gathered before a request is all of it: a ClientHello's record, a
- * header of the PROXY protocol, version 2 or 1, or a request of HTTP. */
+/* Whether the bytes that were gathered are complete: the record of a
+ * ClientHello, a PROXY header of version 2 or 1, or an HTTP request. */
 static bool
 is_whole(const struct conn *c)
 {
@@ -108,7 +108,7 @@ begins_before(char first)
 	return first == 0x16 || first == '\r' || first == 'P' || first == 'G';
 }
 
-/* Of what is no digit: a wrong one, which the answer shows. */
+/* The value of a digit; of another byte a wrong one, which the answer shows. */
 static unsigned
 nibble(char digit)
 {
@@ -131,8 +131,8 @@ take_get(struct conn *c)
 	begin_answer(c, c->ask.magic == ASK_MAGIC);
 }
 
-/* How many bytes to take before the next look at them: a request of HTTP, which
- * mostly is there as a whole, up to its end; else one. */
+/* How many bytes to take before is_whole(): those of an HTTP request, which
+ * mostly comes as a whole, or one. */
 static size_t
 portion(const struct conn *c, const char *p, size_t n)
 {
@@ -142,8 +142,8 @@ portion(const struct conn *c, const char *p, size_t n)
 	return end != NULL ? (size_t)(end - p) + 4 : 1;
 }
 
-/* Takes bytes of what goes before a request. Returns how many, or 0 if there are too
- * many of them. */
+/* Takes bytes that precede a request. Returns how many, or 0 if there is no
+ * room for them. */
 static size_t
 take_before(struct conn *c, const char *p, size_t n)
 {
