@@ -103,13 +103,12 @@ is_nowhere(const struct call *c, const struct server_plan *s)
 	    strcmp(s->host, "0.0.0.0") == 0;
 }
 
-/* Whether the words, which were carried out on `s`, remove the server. */
+/* Whether the last word is "remove", which may be that of a value, too: the
+ * words have removed the server only if it has no host any more. */
 static bool
-is_removal(const struct call *c, const struct server_plan *s)
+ends_with_remove(const struct call *c)
 {
-	const struct words *w = c->words;
-
-	return strcmp(w->word[w->count - 1], "remove") == 0 || is_nowhere(c, s);
+	return strcmp(c->words->word[c->words->count - 1], "remove") == 0;
 }
 
 static int
@@ -129,7 +128,7 @@ change_all(struct call *c, struct error *e)
 		if (server_setting_run(c, s, e) < 0)
 			return -1;
 		/* what follows "remove" is for no server */
-		if (s->host == NULL || is_removal(c, s))
+		if (s->host == NULL || is_nowhere(c, s))
 			server_plan_clear(s);
 	}
 	return 0;
@@ -195,9 +194,10 @@ change_one(struct call *c, struct error *e)
 		    s->parent - 1);
 	if (server_setting_run(c, s, e) < 0)
 		return -1;
-	removed = is_removal(c, s);
+	removed = is_nowhere(c, s);
 	if (removed)
 		server_plan_clear(s);
+	removed |= ends_with_remove(c);
 	c->slot = server_slot(n);
 	if (s->host != NULL || (removed && (was_there || c->origin != NULL)))
 		return 0;

@@ -340,6 +340,24 @@ START_TEST(access_lists)
 }
 END_TEST
 
+/* "remove" may end a value: only as a word of its own it removes the server. */
+START_TEST(a_value_that_ends_with_remove)
+{
+	begin("8080");
+	takes("server 0 address 10.0.0.1");
+	takes("server 1 address 10.0.0.2");
+	takes("server 0 check exec /bin/true remove");
+	ck_assert_str_eq(at(0), "10.0.0.1:8080");
+	takes("server all check exec /bin/true remove");
+	ck_assert_str_eq(at(0), "10.0.0.1:8080");
+	ck_assert_str_eq(at(1), "10.0.0.2:8080");
+	takes("server 1 remove");
+	ck_assert(!pool_server(pen->service->pool, 1)->present);
+	ck_assert(pool_server(pen->service->pool, 0)->present);
+	pen_free(pen);
+}
+END_TEST
+
 SUITE(test_server_command)
 {
 	Suite *s = suite_create("server_command");
@@ -353,5 +371,6 @@ SUITE(test_server_command)
 	SUITE_ADD(s, sources, 10);
 	SUITE_ADD(s, clients_port, 10);
 	SUITE_ADD(s, access_lists, 10);
+	SUITE_ADD(s, a_value_that_ends_with_remove, 10);
 	return s;
 }
