@@ -35,6 +35,8 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE + "/bench")
+from kill_storm import is_alive  # noqa: E402
 BLOCK = random.Random(1).randbytes(1 << 20)
 RESET = struct.pack("ii", 1, 0)
 STREAMS, LIMIT_S, NAME = 3, 120, "soak.test"
@@ -552,14 +554,6 @@ class Soak:
             for pid in filter(is_alive, {self.pen.pid, *self.pids}):
                 os.kill(pid, signal.SIGTERM)
             self.pen.wait(60)
-
-
-def is_alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as f:
-            return f.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def draw(table, path):

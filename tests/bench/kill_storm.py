@@ -72,6 +72,27 @@ def wait_for(port):
     raise SystemExit("nobody listens at port %d" % port)
 
 
+def ask_control(path, line, then=lambda: None, seconds=60):
+    """The answer to a line on a control socket; then() is called after its
+    first bytes."""
+    with socket.socket(socket.AF_UNIX) as s:
+        s.settimeout(seconds)
+        s.connect(path)
+        s.sendall(line.encode() + b"\n")
+        s.shutdown(socket.SHUT_WR)
+        answer = s.recv(65536)
+        then()
+        return (answer + b"".join(iter(lambda: s.recv(65536), b""))).decode()
+
+
+def is_alive(pid):
+    try:
+        with open(f"/proc/{pid}/stat", encoding="ascii") as f:
+            return f.read().rpartition(")")[2].split()[0] != "Z"
+    except OSError:
+        return False
+
+
 def run(words):
     return subprocess.Popen(words, stdin=subprocess.DEVNULL,
                             stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)

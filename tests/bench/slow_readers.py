@@ -45,7 +45,7 @@ import tempfile
 import time
 
 from bench import memory, processes, scheduled, stream_module
-from kill_storm import free_port, wait_for
+from kill_storm import ask_control, free_port, is_alive, wait_for
 
 PERIOD, BLOCK, MB = 65521, 1 << 20, 1_000_000
 TURN = 0.1  # seconds between two reads of a client
@@ -399,12 +399,7 @@ class Balancer:
                  " ssl_protocols TLSv1.3;" if way == "TLS" else "")]
 
     def ask(self, line):
-        with socket.socket(socket.AF_UNIX) as s:
-            s.settimeout(60)
-            s.connect(self.ctl)
-            s.sendall(line.encode() + b"\n")
-            s.shutdown(socket.SHUT_WR)
-            return b"".join(iter(lambda: s.recv(65536), b"")).decode()
+        return ask_control(self.ctl, line)
 
     def pids(self):
         return processes(self.child.pid)
@@ -604,14 +599,6 @@ def reset_part(o, *where):
     ) + (try_each(argparse.Namespace(**{**vars(o), "ways": ["-H"]}), *where, "gone",
                   lambda b: cut("gone", b), ("reset", "short", "refused"))
          if "-H" in o.ways else 0)
-
-
-def is_alive(pid):
-    try:
-        with open(f"/proc/{pid}/stat") as f:
-            return f.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def ended_soon(pid, seconds=20):

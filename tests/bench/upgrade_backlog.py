@@ -17,12 +17,11 @@ import os
 import resource
 import shutil
 import signal
-import socket
 import subprocess
 import tempfile
 import time
 
-from kill_storm import free_port, wait_for
+from kill_storm import ask_control, free_port, wait_for
 
 HAPROXY = """global
     maxconn 200
@@ -115,15 +114,7 @@ class Pen:
             time.sleep(0.01)
 
     def ask(self, line, then=lambda: None):
-        with socket.socket(socket.AF_UNIX) as s:
-            s.settimeout(60)
-            s.connect(self.ctl)
-            s.sendall(line.encode() + b"\n")
-            s.shutdown(socket.SHUT_WR)
-            said = s.recv(65536)
-            then()
-            return (said + b"".join(
-                iter(lambda: s.recv(65536), b""))).decode()
+        return ask_control(self.ctl, line, then)
 
     def upgrade(self):
         pid = int(self.ask("pid"))

@@ -14,13 +14,12 @@ import os
 import re
 import shutil
 import signal
-import socket
 import statistics
 import subprocess
 import tempfile
 import time
 
-from kill_storm import free_port, wait_for
+from kill_storm import ask_control, free_port, is_alive, wait_for
 
 NGINX = """daemon off; master_process off; pid %(dir)s/pid;
 error_log /dev/null crit;
@@ -70,12 +69,7 @@ class Pen:
             time.sleep(0.01)
 
     def ask(self, line):
-        with socket.socket(socket.AF_UNIX) as s:
-            s.settimeout(30)
-            s.connect(self.ctl)
-            s.sendall(line.encode() + b"\n")
-            s.shutdown(socket.SHUT_WR)
-            return b"".join(iter(lambda: s.recv(65536), b"")).decode()
+        return ask_control(self.ctl, line, seconds=30)
 
     def upgrade(self):
         began = time.monotonic()
@@ -102,14 +96,6 @@ class Pen:
         self.first.wait()
         while any(map(is_alive, self.pids)):
             time.sleep(0.01)
-
-
-def is_alive(pid):
-    try:
-        with open("/proc/%d/stat" % pid) as f:
-            return f.read().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
 
 
 def storm(pen, upgrades, reloads, load):

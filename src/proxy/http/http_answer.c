@@ -88,40 +88,7 @@ value_of(char *line, const char *name)
 static struct http_text
 list_of(const char *value)
 {
-	return (struct http_text){ value, value != NULL ? strlen(value) : 0 };
-}
-
-/* Notes the codings of a field: the last one decides whether the body is
- * chunked (RFC 9112, 6.3). */
-static void
-note_codings(struct http_answer *h, struct http_text list)
-{
-	struct http_text one;
-
-	h->coded = true;
-	while (http_list_next(&list, &one))
-		h->chunked = http_text_is(one, "chunked");
-}
-
-/* Notes the length of a field: one number, which may be repeated (RFC 9112,
- * 6.3). */
-static void
-note_lengths(struct http_answer *h, struct http_text list)
-{
-	struct http_text one;
-	uint64_t length;
-	bool any = false;
-
-	while (!h->bad_length && http_list_next(&list, &one)) {
-		any = true;
-		h->bad_length = http_length_parse(one, &length) < 0 ||
-		    (h->has_length && h->left != length);
-		if (h->bad_length)
-			return;
-		h->has_length = true;
-		h->left = length;
-	}
-	h->bad_length |= !any;
+	return (struct http_text){ value, strlen(value) };
 }
 
 static enum http_event
@@ -130,10 +97,16 @@ on_header(struct http_answer *h)
 	const char *codings = value_of(h->line, "Transfer-Encoding");
 	const char *lengths = value_of(h->line, "Content-Length");
 
-	if (codings != NULL)
-		note_codings(h, list_of(codings));
-	if (lengths != NULL)
-		note_lengths(h, list_of(lengths));
+	if (codings != NULL) {
+		h->coded = true;
+		h->chunked = http_is_chunked(list_of(codings), h->chunked);
+	}
+	if (lengths == NULL)
+		return HTTP_MORE;
+	if (http_lengths_parse(list_of(lengths), h->has_length, &h->left) < 0)
+		h->bad_length = true;
+	else
+		h->has_length = true;
 	return HTTP_MORE;
 }
 

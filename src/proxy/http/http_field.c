@@ -244,6 +244,31 @@ http_list_next(struct http_text *list, struct http_text *element)
 	return false;
 }
 
+int
+http_lengths_parse(struct http_text list, bool known, uint64_t *length)
+{
+	struct http_text one;
+	bool any = false;
+	uint64_t n;
+
+	for (; http_list_next(&list, &one); any = known = true) {
+		if (http_length_parse(one, &n) < 0 || (known && n != *length))
+			return -1;
+		*length = n;
+	}
+	return any ? 0 : -1;
+}
+
+bool
+http_is_chunked(struct http_text codings, bool before)
+{
+	struct http_text one;
+
+	while (http_list_next(&codings, &one))
+		before = http_text_is(one, "chunked");
+	return before;
+}
+
 struct http_text
 http_section_next(struct http_text *section)
 {

@@ -44,6 +44,14 @@ bool http_text_equals(struct http_text a, struct http_text b);
 /* 1*DIGIT, below 2^63. Returns 0, or -1. */
 int http_length_parse(struct http_text t, uint64_t *length);
 
+/* Parses the value of Content-Length: one number, which may be repeated (RFC
+ * 9112, 6.3). `known`: *length is that of an earlier field, and must be the
+ * same. Returns 0, or -1 without a number or with different ones. */
+int http_lengths_parse(struct http_text list, bool known, uint64_t *length);
+/* Whether the last of these transfer codings is "chunked" (RFC 9112, 6.3); with
+ * an empty list `before`, which is the result of an earlier field. */
+bool http_is_chunked(struct http_text codings, bool before);
+
 /* Takes the next element off a list that commas separate, without the blanks
  * around it; empty ones are left out (RFC 9110, 5.6.1). False at the end. */
 bool http_list_next(struct http_text *list, struct http_text *element);

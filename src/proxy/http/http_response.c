@@ -48,34 +48,20 @@ note_connection(struct http_response *r, struct http_text value)
 			r->keep = true;
 }
 
-/* One number, maybe several times (RFC 9112, 6.3). */
 static void
 note_length(struct http_response *r, struct http_text value)
 {
-	struct http_text one;
-	uint64_t length;
-	bool any = false;
-
-	for (; http_list_next(&value, &one); any = true) {
-		r->bad_length |= http_length_parse(one, &length) < 0 ||
-		    (r->has_length && length != r->length);
-		if (r->bad_length)
-			return;
+	if (http_lengths_parse(value, r->has_length, &r->length) < 0)
+		r->bad_length = true;
+	else
 		r->has_length = true;
-		r->length = length;
-	}
-	r->bad_length |= !any;
 }
 
-/* The last coding counts (RFC 9112, 6.3). */
 static void
 note_coding(struct http_response *r, struct http_text value)
 {
-	struct http_text one;
-
 	r->coded = true;
-	while (http_list_next(&value, &one))
-		r->chunked = http_text_is(one, "chunked");
+	r->chunked = http_is_chunked(value, r->chunked);
 }
 
 /* Only what begins like one of these is looked at. */

@@ -739,25 +739,42 @@ END_TEST
 
 #ifdef CLONE_NEWNET
 
+enum { FIRST_PORT = 30000, LAST_PORT = 30003 };
+
+/* Enters a network of our own, whose system chooses from these ports only. */
+static bool
+has_network_with(int first, int last)
+{
+	const char *range = text("%d %d", first, last);
+	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP };
+	int fd;
+
+	if (unshare(CLONE_NEWNET) < 0)
+		return false;
+	fd = socket(AF_INET, SOCK_DGRAM, 0);
+	ck_assert_int_eq(ioctl(fd, SIOCSIFFLAGS, &lo), 0);
+	close(fd);
+	fd = open("/proc/sys/net/ipv4/ip_local_port_range", O_WRONLY);
+	if (fd < 0)
+		return false;
+	if (write(fd, range, strlen(range)) < 0)
+		range = NULL;
+	close(fd);
+	return range != NULL;
+}
+
 /* All local ports of an address are taken, in a network of our own: connections
  * may still come from it, as their ports may be shared, and a further source,
  * which is what the operator sets then, must not be refused because of the
  * first one. */
 START_TEST(a_source_whose_ports_are_taken)
 {
-	static const char range[] = "30000 30003";
-	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP };
 	struct addr at = ip("127.0.0.1", 0);
 	unsigned i;
 	int fd;
 
-	if (unshare(CLONE_NEWNET) < 0)
-		SKIP("no network of our own here");
-	fd = socket(AF_INET, SOCK_DGRAM, 0);
-	ck_assert_int_eq(ioctl(fd, SIOCSIFFLAGS, &lo), 0);
-	fd = open("/proc/sys/net/ipv4/ip_local_port_range", O_WRONLY);
-	if (fd < 0 || write(fd, range, strlen(range)) < 0)
-		SKIP("no right to a range of ports");
+	if (!has_network_with(FIRST_PORT, LAST_PORT))
+		SKIP("no network of our own here, or no right to its ports");
 	for (i = 0; i < 4; i++) {
 		fd = socket(AF_INET, SOCK_STREAM, 0);
 		ck_assert_int_eq(bind(fd, &at.u.sa, at.len), 0);
@@ -800,18 +817,11 @@ expect_another(int fd, int *refused)
 START_TEST(never_to_itself)
 {
 	static const char *const hosts[] = { "127.0.0.1", "::1", "0.0.0.0" };
-	static const char range[] = "30000 30003";
-	struct ifreq lo = { .ifr_name = "lo", .ifr_flags = IFF_UP };
 	struct sock_connect_options o = { .sources = NULL };
 	int fd, i, tcp = 0, udp = 0, lines = 0;
 
-	if (unshare(CLONE_NEWNET) < 0)
-		SKIP("no network of our own here");
-	fd = socket(AF_INET, SOCK_DGRAM, 0);
-	ck_assert_int_eq(ioctl(fd, SIOCSIFFLAGS, &lo), 0);
-	fd = open("/proc/sys/net/ipv4/ip_local_port_range", O_WRONLY);
-	if (fd < 0 || write(fd, range, strlen(range)) < 0)
-		SKIP("no right to a range of ports");
+	if (!has_network_with(FIRST_PORT, LAST_PORT))
+		SKIP("no network of our own here, or no right to its ports");
 	for (i = 0; i < 300; i++) {
 		struct addr to = ip(hosts[i % 3], (uint16_t)(30000 + i % 4));
 
