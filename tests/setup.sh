@@ -46,7 +46,7 @@ nc        netcat-openbsd    nmap-ncat         netcat-openbsd openbsd-netcat netc
 valgrind  valgrind          valgrind          valgrind      valgrind    valgrind            valgrind     -
 mandoc    mandoc            mandoc            mandoc        mandoc      mandoc              -            mandoc
 groff     groff-base        groff-base        groff         groff       groff               groff        groff
-chromium  chromium          chromium          chromium      chromium    chromium            chromium     -
+chromium  chromium-headless-shell chromium    chromium      chromium    chromium            chromium     -
 node      nodejs            nodejs            nodejs        nodejs      nodejs              node         node
 npm       npm               npm               npm           npm         npm                 npm          -
 prometheus prometheus       golang-github-prometheus prometheus prometheus golang-github-prometheus-prometheus prometheus prometheus
@@ -141,6 +141,8 @@ packages_has() {
 	check) pkg-config --exists 'check >= 0.10' 2>/dev/null ;;
 	services) [ -f /etc/services ] ;;
 	opensslcmd) packages_find_program openssl ;;
+	chromium) packages_find_program chromium-headless-shell ||
+		packages_find_program chromium ;;
 	testssl) packages_find_program testssl ||
 		packages_find_program testssl.sh ;;
 	# Debian keeps it out of the usual places.

@@ -197,7 +197,11 @@ suite_is_in_valgrind(void)
 long
 suite_amount(long heavy, long light)
 {
-	return suite_is_light() ? light : heavy;
+	long some = heavy / 4 > light ? heavy / 4 : light;
+
+	if (suite_is_light())
+		return light;
+	return suite_is_full() ? heavy : some;
 }
 
 int
