@@ -3,6 +3,7 @@
 
 #include <ctype.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -23,12 +24,14 @@ struct text {
 	size_t length;
 };
 
-/* A header section, with its empty line at last. */
+/* A section, with its empty line at last: its lines as they go on. */
 static struct {
 	struct line line[LINES_MAX];
-	size_t lines, length;
+	size_t lines, length; /* of the section as it came */
 	bool complete;
+	char text[HTTPREF_MAX];
 } head;
+static struct line raw[LINES_MAX]; /* as they came */
 
 static bool
 same(struct text t, const char *word)
@@ -69,21 +72,94 @@ read_line(struct line *l, const char *bytes, size_t n)
 	return true;
 }
 
-static void
-split(const char *bytes, size_t n)
+static bool
+is_no_byte_of_a_line(char c)
 {
-	struct line *l;
+	return c == '\r' || c == '\0';
+}
+
+static bool
+is_folded(const struct line *l)
+{
+	return l->length > 0 && (l->text[0] == ' ' || l->text[0] == '\t');
+}
+
+/* RFC 9112, 5.1: no blanks before the first colon. */
+static void
+trim_name(struct line *l, char *text)
+{
+	char *colon = memchr(text, ':', l->length);
+
+	while (colon != NULL && colon > text && strchr(" \t", colon[-1])) {
+		memmove(colon - 1, colon, l->whole - (size_t)(colon - text));
+		colon--;
+		l->length--;
+		l->whole--;
+	}
+}
+
+/* The lines from `first` to before `after`, which are folded, as one at `to`
+ * (RFC 9112, 5.2). RFC 9110, 5.5: CR and NUL are replaced. */
+static void
+join(struct line *l, char *to, size_t first, size_t after)
+{
+	const struct line *last = &raw[after - 1];
+	size_t i, k;
+
+	*l = (struct line){ to, 0, last->whole - last->length };
+	for (i = first; i < after; i++)
+		for (k = 0; k < raw[i].length; k++)
+			to[l->length++] = is_no_byte_of_a_line(raw[i].text[k])
+			    ? ' '
+			    : raw[i].text[k];
+	memcpy(to + l->length, last->text + last->length, l->whole);
+	l->whole += l->length;
+}
+
+/* Joins and cleans them; what is folded behind the status line, or behind a
+ * line that is left out, is left out. */
+static void
+join_all(size_t lines, bool status)
+{
+	char *to = head.text;
+	size_t i, next;
+
+	for (i = 0; i < lines; i = next) {
+		struct line *l = &head.line[head.lines];
+		bool field = !status || i > 0;
+
+		for (next = i + 1;
+		     field && next < lines && is_folded(&raw[next]); next++)
+			;
+		if (field && raw[i].length > 0 &&
+		    (is_folded(&raw[i]) ||
+			is_no_byte_of_a_line(raw[i].text[0])))
+			continue;
+		join(l, to, i, next);
+		if (field)
+			trim_name(l, to);
+		to += l->whole;
+		head.lines++;
+	}
+}
+
+static void
+split(const char *bytes, size_t n, bool status)
+{
+	size_t lines = 0;
 
 	head.lines = head.length = 0;
 	head.complete = false;
-	while (!head.complete && head.lines < LINES_MAX) {
-		l = &head.line[head.lines];
+	while (!head.complete && lines < LINES_MAX) {
+		struct line *l = &raw[lines];
+
 		if (!read_line(l, bytes + head.length, n - head.length))
 			return;
 		head.length += l->whole;
-		head.lines++;
+		lines++;
 		head.complete = l->length == 0;
 	}
+	join_all(lines, status);
 }
 
 /* status-line = "HTTP/1." DIGIT SP 3DIGIT [ SP .. ] */
@@ -99,12 +175,6 @@ is_status(const struct line *l)
 }
 
 /* ---- fields ---- */
-
-static bool
-is_folded(const struct line *l)
-{
-	return l->length > 0 && (l->text[0] == ' ' || l->text[0] == '\t');
-}
 
 /* field-name ":" OWS field-value OWS; false: it is none. */
 static bool
@@ -141,8 +211,7 @@ elements(const char *name, struct text all[ELEMENTS_MAX], size_t *fields)
 
 	*fields = 0;
 	for (i = 1; i < head.lines; i++) {
-		if (is_folded(&head.line[i]) ||
-		    !is_field(&head.line[i], &n, &v) || !same(n, name))
+		if (!is_field(&head.line[i], &n, &v) || !same(n, name))
 			continue;
 		++*fields;
 		for (at = 0; at < v.length; at = stop + 1) {
@@ -175,33 +244,21 @@ has_element(const char *name, const char *word)
 	return false;
 }
 
-/* Fields that frame an answer and are malformed, or folded. */
+/* Lines that begin like a field that frames an answer, and are none. */
 static bool
 is_doubtful(void)
 {
-	static const char *const names[] = { "content-length",
-		"transfer-encoding", "connection" };
 	struct text n, v;
-	size_t i, k;
-	bool frames = false;
+	size_t i;
 
 	for (i = 1; i < head.lines; i++) {
 		const struct line *l = &head.line[i];
 
-		if (is_folded(l) && frames)
+		if (!is_field(l, &n, &v) &&
+		    (begins(l, "content-length") ||
+			begins(l, "transfer-encoding") ||
+			begins(l, "connection:")))
 			return true;
-		if (is_folded(l))
-			continue;
-		frames = false;
-		if (!is_field(l, &n, &v)) {
-			if (begins(l, "content-length") ||
-			    begins(l, "transfer-encoding") ||
-			    begins(l, "connection:"))
-				return true;
-			continue;
-		}
-		for (k = 0; k < 3; k++)
-			frames |= same(n, names[k]);
 	}
 	return false;
 }
@@ -219,8 +276,7 @@ find_length(uint64_t *length)
 	if (fields == 0)
 		return 0;
 	for (i = 1; i < head.lines; i++) /* each field has an element */
-		if (!is_folded(&head.line[i]) &&
-		    is_field(&head.line[i], &n2, &v) &&
+		if (is_field(&head.line[i], &n2, &v) &&
 		    same(n2, "content-length") &&
 		    strspn(v.at, ", \t") >= v.length)
 			return -1;
@@ -240,78 +296,59 @@ find_length(uint64_t *length)
 	return 1;
 }
 
+/* Whether the length is not one number, in one field. */
+static bool
+is_repeated(void)
+{
+	struct text n, v;
+	size_t fields = 0, commas = 0, i;
+
+	for (i = 1; i < head.lines; i++)
+		if (is_field(&head.line[i], &n, &v) &&
+		    same(n, "content-length")) {
+			fields++;
+			commas += memchr(v.at, ',', v.length) != NULL;
+		}
+	return fields > 1 || commas > 0;
+}
+
 /* ---- the section goes on ---- */
 
 static bool
-is_no_byte_of_a_line(char c)
-{
-	return c == '\r' || c == '\0';
-}
-
-/* RFC 9110, 5.5, and for a field RFC 9112, 5.1; without its end. */
-static void
-put_text(struct httpansref *a, const struct line *l, bool field)
-{
-	size_t i, colon = l->length, next;
-
-	for (i = 0; field && i < colon; i++)
-		if (l->text[i] == ':')
-			colon = i;
-	for (i = 0; i < l->length; i++) {
-		char c = is_no_byte_of_a_line(l->text[i]) ? ' ' : l->text[i];
-
-		for (next = i; colon < l->length && next < colon; next++)
-			if (!strchr(" \t\r", l->text[next]))
-				break;
-		if (colon == l->length || i >= colon || next < colon)
-			put(a, &c, 1);
-	}
-}
-
-static void
-put_clean(struct httpansref *a, const struct line *l, bool field)
-{
-	put_text(a, l, field);
-	put(a, l->text + l->length, l->whole - l->length);
-}
-
-static bool
-goes(const struct line *l, bool coded, bool closes)
+goes(const struct line *l, bool lengths, bool closes)
 {
 	struct text n, v;
 
-	if (l->length > 0 && is_no_byte_of_a_line(l->text[0]))
-		return false;
 	if (!is_field(l, &n, &v))
 		return true;
-	return !(coded && same(n, "content-length")) &&
+	return (lengths || !same(n, "content-length")) &&
 	    !(closes &&
 		(same(n, "keep-alive") ||
 		    (same(n, "connection") && same(v, "keep-alive"))));
 }
 
+/* RFC 9110, 8.6: a wrong length never goes on, a repeated one once. */
 static void
 put_head(struct httpansref *a, bool coded, bool closes)
 {
-	bool before = false; /* the line before is there, and is a field */
-	size_t i, end = 0;
+	uint64_t length;
+	int has_length = find_length(&length);
+	bool once = has_length > 0 && !coded && is_repeated();
+	bool lengths = has_length >= 0 && !coded && !once;
+	char text[60];
+	size_t i;
 
-	put_clean(a, &head.line[0], false);
+	put(a, head.line[0].text, head.line[0].whole);
 	if (closes)
 		put(a, "Connection: close\r\n", 19);
-	for (i = 1; i < head.lines; i++) {
-		const struct line *l = &head.line[i];
-
-		if (is_folded(l) ? !before : !goes(l, coded, closes)) {
-			before = false;
-			continue;
-		}
-		if (is_folded(l))
-			a->length = end;
-		put_clean(a, l, !is_folded(l));
-		end = a->length - (l->whole - l->length);
-		before = true;
+	if (once) {
+		sprintf(text, "Content-Length: %llu\r\n",
+		    (unsigned long long)length);
+		put(a, text, strlen(text));
 	}
+	for (i = 1; i < head.lines; i++)
+		if (goes(&head.line[i], lengths, closes))
+			put(a, head.line[i].text, head.line[i].whole);
 }
 
 /* ---- bodies; each returns how many bytes it is, 0: it is not complete ---- */
@@ -333,7 +370,7 @@ read_chunk(struct httpansref *a, const char *bytes, size_t n, bool *last)
 		size = size * 16 + strtoull(digit, NULL, 16);
 	}
 	if (i == 0 || (i < l.length && !strchr("; \t", l.text[i])) ||
-	    (i < l.length && l.text[i] == '\0')) {
+	    memchr(l.text, '\r', l.length) || memchr(l.text, '\0', l.length)) {
 		a->end = HTTPANSREF_WRONG;
 		return 0;
 	}
@@ -361,9 +398,8 @@ read_chunk(struct httpansref *a, const char *bytes, size_t n, bool *last)
 static size_t
 read_chunks(struct httpansref *a, const char *bytes, size_t n)
 {
-	size_t at = 0, part;
+	size_t at = 0, part, i;
 	bool last = false;
-	struct line l;
 
 	while (!last) {
 		part = read_chunk(a, bytes + at, n - at, &last);
@@ -371,14 +407,10 @@ read_chunks(struct httpansref *a, const char *bytes, size_t n)
 		if (part == 0)
 			return 0;
 	}
-	do {
-		if (!read_line(&l, bytes + at, n - at))
-			return 0;
-		if (l.length == 0 || !is_no_byte_of_a_line(l.text[0]))
-			put_clean(a, &l, !is_folded(&l));
-		at += l.whole;
-	} while (l.length > 0);
-	return at;
+	split(bytes + at, n - at, false);
+	for (i = 0; head.complete && i < head.lines; i++)
+		put(a, head.line[i].text, head.line[i].whole);
+	return head.complete ? at + head.length : 0;
 }
 
 /* ---- answers ---- */
@@ -413,7 +445,7 @@ read_rest(struct httpansref *a, unsigned kind, const char *bytes, size_t n)
 	bool old = first[7] == '0', coded = codings > 0, ends, last;
 	uint64_t length;
 	int has_length = find_length(&length);
-	size_t body = n - head.length, taken;
+	size_t length_of_head = head.length, body = n - head.length, taken;
 
 	if (status < 200 && !(status == 101)) {
 		put_head(a, coded, false);
@@ -454,7 +486,7 @@ read_rest(struct httpansref *a, unsigned kind, const char *bytes, size_t n)
 		taken = read_chunks(a, bytes + head.length, body);
 		if (taken > 0)
 			finish(a, last);
-		return taken > 0 ? head.length + taken : n;
+		return taken > 0 ? length_of_head + taken : n;
 	}
 	taken = length < body ? (size_t)length : body;
 	put(a, bytes + head.length, taken);
@@ -477,7 +509,7 @@ read_answer(struct httpansref *a, unsigned kind, const char *bytes, size_t n)
 		return n;
 	if (l.length == 0)
 		return l.whole; /* an empty line before it */
-	split(bytes, n);
+	split(bytes, n, true);
 	return head.complete ? read_rest(a, kind, bytes, n) : n;
 }
 

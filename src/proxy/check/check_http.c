@@ -3,6 +3,7 @@
  * the same over TLS. */
 #include "config.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,6 +80,8 @@ check_http_on_bytes(struct check *c, const char *bytes, size_t n)
 			check_http_conclude(c, not_in_body);
 		else if (event == HTTP_WRONG)
 			check_http_conclude(c, h->wrong);
+		else if (event == HTTP_NO_MEMORY)
+			check_end_errno(c, ENOMEM);
 		/* without a text the headers are all */
 		if ((event == HTTP_HEADERS || event == HTTP_BODY) &&
 		    t->matched == s->body.length)
@@ -143,6 +146,15 @@ check_http_start(struct check *c)
 	    "\r\n",
 	    s->path, host);
 	check_stream_start(c, &talk);
+}
+
+static void
+check_http_stop(struct check *c)
+{
+	struct http_state *t = c->state;
+
+	http_answer_fini(&t->answer);
+	check_stream_stop(c);
 }
 
 /* ---- words ---- */
@@ -284,11 +296,11 @@ check_http_fini(void *settings)
 }
 
 /* What both kinds have in common. */
-#define CHECK_HTTP_HOOKS                                                   \
-	.settings_size = sizeof(struct http_settings),                     \
-	.fini = check_http_fini, .needs_port = true,                       \
+#define CHECK_HTTP_HOOKS                                                    \
+	.settings_size = sizeof(struct http_settings),                      \
+	.fini = check_http_fini, .needs_port = true,                        \
 	.state_size = sizeof(struct http_state), .start = check_http_start, \
-	.stop = check_stream_stop
+	.stop = check_http_stop
 
 const struct check_kind check_http = {
 	.name = "http",

@@ -1,218 +1,110 @@
-/* http_answer.c: see http_answer.h. */
+/* http_answer.c: see http_answer.h. What would go on to a client is written to
+ * `room`, and thrown away. */
 #include "config.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "proxy/http/http_answer.h"
-#include "proxy/http/http_field.h"
 
 static enum http_event
 http_answer_wrong(struct http_answer *h, const char *why)
 {
 	h->wrong = why;
-	h->stage = HTTP_AT_END;
 	return HTTP_WRONG;
 }
 
-/* ---- lines ---- */
-
-/* Takes bytes up to a newline. Returns whether the line is complete; what is
- * too long for it is left out. */
-static bool
-http_answer_take_line(struct http_answer *h, const char **bytes, size_t *n)
+/* Returns 0, or -1 with errno ENOMEM. */
+static int
+http_answer_begin(struct http_answer *h)
 {
-	const char *end = memchr(*bytes, '\n', *n);
-	size_t length = end != NULL ? (size_t)(end - *bytes) : *n;
-	size_t room = HTTP_LINE_MAX - 1 - h->line_length;
-	size_t kept = length < room ? length : room;
-
-	memcpy(h->line + h->line_length, *bytes, kept);
-	h->line_length += kept;
-	length += end != NULL;
-	*bytes += length;
-	*n -= length;
-	if (end == NULL)
-		return false;
-	if (h->line_length > 0 && h->line[h->line_length - 1] == '\r')
-		h->line_length--;
-	h->line[h->line_length] = '\0';
-	h->line_length = 0;
-	return true;
+	h->room = malloc(HTTP_ANSWER_MAX + 1 + HTTP_ADDED_MAX);
+	if (h->room == NULL)
+		return -1;
+	h->requests.pending = h->responses.pending = &h->pending;
+	h->responses.requests = &h->requests;
+	buffer_init(&h->responses.held);
+	http_pending_add(&h->pending, 0);
+	return 0;
 }
 
 static bool
-http_answer_is_digit(char c)
+http_answer_is_over(const struct http_answer *h)
 {
-	return c >= '0' && c <= '9';
+	return h->pending.count == 0 ||
+	    h->responses.stage >= HTTP_RESPONSES_OVER;
 }
 
-/* HTTP/1.1 200 OK; the short message may be missing (RFC 9112, 4). */
-static enum http_event
-on_status_line(struct http_answer *h)
+/* How many of the bytes are of the body, or of one line. */
+static size_t
+http_answer_piece(const struct http_answer *h, const char *bytes, size_t n)
 {
-	const char *l = h->line;
+	uint64_t clear = http_responses_clear(&h->responses);
+	const char *feed;
 
-	if (strncmp(l, "HTTP/1.", 7) != 0 || (l[7] != '0' && l[7] != '1') ||
-	    l[8] != ' ' || l[9] < '1' || l[9] > '5' ||
-	    !http_answer_is_digit(l[10]) || !http_answer_is_digit(l[11]) ||
-	    (l[12] != ' ' && l[12] != '\0'))
-		return http_answer_wrong(h, "not an answer of HTTP/1");
-	h->status = (unsigned)(l[9] - '0') * 100 +
-	    (unsigned)(l[10] - '0') * 10 + (unsigned)(l[11] - '0');
-	h->stage = HTTP_IN_HEADERS;
-	h->coded = h->chunked = h->has_length = h->bad_length = false;
-	h->left = 0;
-	return HTTP_MORE;
-}
-
-/* ---- headers ---- */
-
-/* The value of the header in the line, in place, or NULL: it is another one. */
-static char *
-value_of(char *line, const char *name)
-{
-	size_t n = strlen(name), end;
-
-	if (strncasecmp(line, name, n) != 0 || line[n] != ':')
-		return NULL;
-	line += n + 1;
-	line += strspn(line, " \t");
-	end = strlen(line);
-	while (end > 0 && (line[end - 1] == ' ' || line[end - 1] == '\t'))
-		line[--end] = '\0';
-	return line;
-}
-
-static struct http_text
-list_of(const char *value)
-{
-	return (struct http_text){ value, strlen(value) };
+	if (n > HTTP_ANSWER_MAX + 1 - h->taken)
+		n = HTTP_ANSWER_MAX + 1 - h->taken;
+	if (clear > 0)
+		return n < clear ? n : (size_t)clear;
+	feed = memchr(bytes, '\n', n);
+	return feed != NULL ? (size_t)(feed - bytes) + 1 : n;
 }
 
 static enum http_event
-on_header(struct http_answer *h)
+http_answer_take_piece(struct http_answer *h, const char **bytes, size_t *n)
 {
-	const char *codings = value_of(h->line, "Transfer-Encoding");
-	const char *lengths = value_of(h->line, "Content-Length");
+	struct http_responses *r = &h->responses;
+	bool body = http_responses_clear(r) > 0;
+	struct http_text piece, out;
 
-	if (codings != NULL) {
-		h->coded = true;
-		h->chunked = http_is_chunked(list_of(codings), h->chunked);
-	}
-	if (lengths == NULL)
-		return HTTP_MORE;
-	if (http_lengths_parse(list_of(lengths), h->has_length, &h->left) < 0)
-		h->bad_length = true;
-	else
-		h->has_length = true;
-	return HTTP_MORE;
-}
-
-/* The headers are complete: another response follows after an interim one (RFC
- * 9110, 15.2), else a body or the end. */
-static enum http_event
-on_headers_end(struct http_answer *h)
-{
-	if (h->status < 200) {
-		h->stage = HTTP_IN_STATUS;
-		return HTTP_MORE;
-	}
-	if (h->coded) {
-		h->has_length = h->bad_length = false;
-		h->left = 0;
-	}
-	if (h->bad_length)
-		return http_answer_wrong(h, "wrong Content-Length");
-	h->stage = h->status == 204 || h->status == 304 ? HTTP_AT_END
-	    : h->chunked				? HTTP_IN_CHUNK_SIZE
-	    : h->has_length && h->left == 0		? HTTP_AT_END
-							: HTTP_IN_BODY;
-	return HTTP_HEADERS;
-}
-
-/* ---- the body ---- */
-
-static enum http_event
-on_chunk_size(struct http_answer *h)
-{
-	char *end;
-
-	if (!strchr("0123456789abcdefABCDEF", h->line[0]) || h->line[0] == '\0')
-		return http_answer_wrong(h, "wrong size of a chunk");
-	h->left = strtoull(h->line, &end, 16);
-	if (*end != '\0' && *end != ';' && *end != ' ' && *end != '\t')
-		return http_answer_wrong(h, "wrong size of a chunk");
-	/* what follows the last one is not about the body */
-	h->stage = h->left > 0 ? HTTP_IN_CHUNK : HTTP_AT_END;
-	return HTTP_MORE;
-}
-
-static enum http_event
-on_line(struct http_answer *h)
-{
-	switch (h->stage) {
-	case HTTP_IN_STATUS:
-		return on_status_line(h);
-	case HTTP_IN_HEADERS:
-		return h->line[0] == '\0' ? on_headers_end(h) : on_header(h);
-	case HTTP_IN_CHUNK_SIZE:
-		return on_chunk_size(h);
-	default:
-		h->stage = HTTP_IN_CHUNK_SIZE;
-		return h->line[0] == '\0' ? HTTP_MORE
-					  : http_answer_wrong(h, "wrong chunk");
-	}
-}
-
-static bool
-is_counted(const struct http_answer *h)
-{
-	return h->stage == HTTP_IN_CHUNK || h->has_length;
-}
-
-static enum http_event
-take_body(struct http_answer *h, const char **bytes, size_t *n)
-{
-	size_t part = *n;
-
-	if (is_counted(h) && h->left < part)
-		part = (size_t)h->left;
-	h->body = *bytes;
-	h->body_length = part;
-	*bytes += part;
-	*n -= part;
-	if (!is_counted(h))
+	if (h->taken > HTTP_ANSWER_MAX)
+		return http_answer_wrong(h, "the answer is too long");
+	piece = (struct http_text){ *bytes, http_answer_piece(h, *bytes, *n) };
+	if (http_responses_take(r, piece, h->room, &out) < 0)
+		return HTTP_NO_MEMORY;
+	h->taken += piece.length;
+	*bytes += piece.length;
+	*n -= piece.length;
+	if (r->wrong != NULL)
+		return http_answer_wrong(h, r->wrong);
+	if (body) {
+		h->body = piece.at;
+		h->body_length = piece.length;
 		return HTTP_BODY;
-	h->left -= part;
-	if (h->left == 0)
-		h->stage =
-		    h->stage == HTTP_IN_CHUNK ? HTTP_IN_CHUNK_END : HTTP_AT_END;
-	return HTTP_BODY;
+	}
+	if (r->answers == 0 || h->status != 0)
+		return HTTP_MORE;
+	h->status = r->head.status;
+	return HTTP_HEADERS;
 }
 
 enum http_event
 http_answer_take(struct http_answer *h, const char **bytes, size_t *n)
 {
 	enum http_event event = HTTP_MORE;
-	size_t before = *n;
 
-	if (h->taken > HTTP_ANSWER_MAX && h->stage != HTTP_AT_END)
-		return http_answer_wrong(h, "the answer is too long");
-	while (event == HTTP_MORE && h->stage != HTTP_AT_END && *n > 0) {
-		if (h->stage == HTTP_IN_BODY || h->stage == HTTP_IN_CHUNK)
-			event = take_body(h, bytes, n);
-		else if (http_answer_take_line(h, bytes, n))
-			event = on_line(h);
-	}
-	h->taken += before - *n;
-	return event == HTTP_MORE && h->stage == HTTP_AT_END ? HTTP_END : event;
+	if (h->wrong != NULL)
+		return HTTP_WRONG;
+	if (h->room == NULL && http_answer_begin(h) < 0)
+		return HTTP_NO_MEMORY;
+	while (event == HTTP_MORE && *n > 0 && !http_answer_is_over(h))
+		event = http_answer_take_piece(h, bytes, n);
+	return event == HTTP_MORE && http_answer_is_over(h) ? HTTP_END : event;
 }
 
 bool
 http_answer_ends(const struct http_answer *h)
 {
-	return h->stage == HTTP_AT_END ||
-	    (h->stage == HTTP_IN_BODY && !h->has_length);
+	return h->room != NULL && h->wrong == NULL &&
+	    (http_answer_is_over(h) ||
+		h->responses.stage == HTTP_RESPONSES_CLOSE);
+}
+
+void
+http_answer_fini(struct http_answer *h)
+{
+	if (h->room == NULL)
+		return;
+	http_responses_fini(&h->responses);
+	free(h->room);
 }

@@ -1,31 +1,22 @@
-/* http_answer.h: an answer of HTTP/1.0 or 1.1 (RFC 9112) as it comes, a piece
- * at a time: its status, then the bytes of its body, without the framing of
- * chunks. Bounded: no more than HTTP_ANSWER_MAX bytes are taken. Pure. */
+/* http_answer.h: an answer of HTTP/1.0 or 1.1 to a GET as it comes, a piece at
+ * a time: its status, then the bytes of its body, without the framing of
+ * chunks. What clients would get through a relay is an answer, anything else is
+ * none: http_responses.h reads both. Bounded: no more than HTTP_ANSWER_MAX
+ * bytes are taken. */
 #ifndef PEN_PROXY_HTTP_ANSWER_H
 #define PEN_PROXY_HTTP_ANSWER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
+#include "proxy/http/http_responses.h"
 
-enum { HTTP_ANSWER_MAX = 64 * 1024, HTTP_LINE_MAX = 256 };
+enum { HTTP_ANSWER_MAX = 64 * 1024 };
 
 enum http_event {
 	HTTP_MORE,    /* all was taken */
 	HTTP_HEADERS, /* status is known, and where the body ends */
 	HTTP_BODY,    /* `body` has the next of its bytes */
 	HTTP_END,     /* the answer is complete */
-	HTTP_WRONG    /* it is none: `wrong` is the reason */
-};
-
-enum http_stage {
-	HTTP_IN_STATUS,
-	HTTP_IN_HEADERS,
-	HTTP_IN_BODY,
-	HTTP_IN_CHUNK_SIZE,
-	HTTP_IN_CHUNK,
-	HTTP_IN_CHUNK_END,
-	HTTP_AT_END
+	HTTP_WRONG,   /* it is none: `wrong` is the reason */
+	HTTP_NO_MEMORY
 };
 
 /* All zero at first. */
@@ -36,16 +27,17 @@ struct http_answer {
 	const char *wrong; /* a short message */
 
 	/* Private. */
-	enum http_stage stage;
-	char line[HTTP_LINE_MAX]; /* its beginning */
-	size_t line_length;
+	struct http_responses responses;
+	struct http_requests requests;
+	struct http_pending pending;
+	char *room; /* NULL until bytes come */
 	size_t taken;
-	bool coded, chunked, has_length, bad_length;
-	uint64_t left; /* of the body or the chunk */
 };
 
+void http_answer_fini(struct http_answer *h);
+
 /* Takes what it can of *n bytes, which it moves on. Call it until it returns
- * HTTP_MORE, HTTP_END or HTTP_WRONG. */
+ * HTTP_MORE, HTTP_END, HTTP_WRONG or HTTP_NO_MEMORY. */
 enum http_event http_answer_take(
     struct http_answer *h, const char **bytes, size_t *n);
 /* The connection has ended. Returns whether that is the end of the answer

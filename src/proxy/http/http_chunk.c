@@ -127,7 +127,8 @@ http_chunk_guess(struct http_text line, uint64_t *size)
 {
 	size_t n = size_length(line, INT64_MAX, size);
 
-	return n > 0 &&
+	return n > 0 && memchr(line.at, '\r', line.length) == NULL &&
+		memchr(line.at, '\0', line.length) == NULL &&
 		(n == line.length || line.at[n] == ';' || line.at[n] == ' ' ||
 		    line.at[n] == '\t')
 	    ? 0

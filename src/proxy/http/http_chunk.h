@@ -12,8 +12,8 @@ enum { HTTP_CHUNK_LINE_MAX = 512 };
  * 2^31, as some servers have no more bits for it, then extensions. Returns 0,
  * or -1. */
 int http_chunk_parse(struct http_text line, uint64_t *size);
-/* The same of a server: digits, below 2^63, then anything behind ";" or a
- * blank, with which some fill up the size. */
+/* The same of a server: digits, below 2^63, then anything but CR and NUL behind
+ * ";" or a blank, with which some fill up the size. */
 int http_chunk_guess(struct http_text line, uint64_t *size);
 
 /* Passes over what is here, from *at to `length`, of the *left bytes of a body

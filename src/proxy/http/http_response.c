@@ -1,6 +1,8 @@
 /* http_response.c: see http_response.h. */
 #include "config.h"
 
+#include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "proxy/http/http_response.h"
@@ -51,6 +53,7 @@ note_connection(struct http_response *r, struct http_text value)
 static void
 note_length(struct http_response *r, struct http_text value)
 {
+	r->repeated |= r->has_length || memchr(value.at, ',', value.length);
 	if (http_lengths_parse(value, r->has_length, &r->length) < 0)
 		r->bad_length = true;
 	else
@@ -64,36 +67,32 @@ note_coding(struct http_response *r, struct http_text value)
 	r->chunked = http_is_chunked(value, r->chunked);
 }
 
-/* Only what begins like one of these is looked at. */
+/* Only what begins like one of these is looked at. One that frames the answer
+ * and is no field may be read otherwise by the client. */
 static void
 note_field(struct http_response *r, struct http_text line)
 {
 	struct http_text name, value;
 
-	r->framing = false;
-	if (line.length == 0 || ((line.at[0] | 0x20) != 'c' &&
-				    (line.at[0] | 0x20) != 't'))
+	if (line.length == 0 ||
+	    ((line.at[0] | 0x20) != 'c' && (line.at[0] | 0x20) != 't'))
 		return;
 	if (!http_text_begins(line, "con") &&
 	    !http_text_begins(line, "transfer-encoding"))
 		return;
-	if (!http_field_split(line, &name, &value)) {
-		r->framing = http_text_begins(line, "content-length") ||
+	if (!http_field_split(line, &name, &value))
+		r->odd |= http_text_begins(line, "content-length") ||
 		    http_text_begins(line, "transfer-encoding") ||
 		    http_text_begins(line, "connection:");
-		r->odd |= r->framing;
-		return;
-	}
-	r->framing = true;
-	if (http_text_is(name, "content-length"))
+	else if (http_text_is(name, "content-length"))
 		note_length(r, value);
 	else if (http_text_is(name, "transfer-encoding"))
 		note_coding(r, value);
 	else if (http_text_is(name, "connection"))
 		note_connection(r, value);
-	else
-		r->framing = false;
 }
+
+/* ---- lines that do not go on as they came ---- */
 
 static bool
 http_response_is_blank(char c)
@@ -102,66 +101,83 @@ http_response_is_blank(char c)
 }
 
 static bool
-is_folded(struct http_text line)
-{
-	return line.length > 0 && http_response_is_blank(line.at[0]);
-}
-
-/* ---- lines that must be changed ---- */
-
-bool
-http_line_is_unclean(struct http_text line)
-{
-	const char *colon = memchr(line.at, ':', line.length);
-
-	return (colon != NULL && colon > line.at &&
-		   http_response_is_blank(colon[-1])) ||
-	    memchr(line.at, '\r', line.length) != NULL ||
-	    memchr(line.at, '\0', line.length) != NULL;
-}
-
-static bool
 is_no_text(char c)
 {
 	return c == '\r' || c == '\0';
 }
 
-static bool
-begins_unclean(struct http_text line)
+bool
+http_line_is_rough(struct http_text line)
 {
-	return line.length > 0 && is_no_text(line.at[0]);
+	const char *colon = memchr(line.at, ':', line.length);
+
+	return (line.length > 0 && http_response_is_blank(line.at[0])) ||
+	    (colon != NULL && colon > line.at &&
+		http_response_is_blank(colon[-1])) ||
+	    memchr(line.at, '\r', line.length) != NULL ||
+	    memchr(line.at, '\0', line.length) != NULL;
 }
 
 static char *
-put_with_blanks(char *to, struct http_text line)
+put(char *to, const char *bytes, size_t n)
 {
+	memcpy(to, bytes, n);
+	return to + n;
+}
+
+/* Moves the next line from the section to `to`, without its end, which is
+ * *ends. Returns the end of what was written. */
+static char *
+move_line(char *to, struct http_text *section, struct http_text *ends)
+{
+	const char *at = section->at;
+	const char *feed = memchr(at, '\n', section->length);
+	struct http_text line = http_line_of(at, feed);
 	size_t i;
 
 	for (i = 0; i < line.length; i++)
-		to[i] = is_no_text(line.at[i]) ? ' ' : line.at[i];
+		to[i] = is_no_text(at[i]) ? ' ' : at[i];
+	section->at = feed + 1;
+	section->length -= (size_t)(feed + 1 - at);
+	ends->at = at + line.length;
+	ends->length = (size_t)(feed + 1 - ends->at);
 	return to + line.length;
 }
 
-char *
-http_line_clean(char *to, struct http_text line)
+static char *
+without_blanks_before_colon(char *line, char *end)
 {
-	char *end, *colon, *name_end;
+	char *colon = memchr(line, ':', (size_t)(end - line)), *name_end;
 
-	if (begins_unclean(line))
-		return to;
-	end = put_with_blanks(to, line);
-	colon = memchr(to, ':', line.length);
-	if (colon == NULL || is_folded(line))
+	if (colon == NULL)
 		return end;
 	name_end = colon;
-	while (name_end > to && http_response_is_blank(name_end[-1]))
+	while (name_end > line && http_response_is_blank(name_end[-1]))
 		name_end--;
 	memmove(name_end, colon, (size_t)(end - colon));
 	return end - (colon - name_end);
 }
 
-/* Where one that frames the answer is folded, a client may read it otherwise;
- * where another one is, that is harmless. */
+/* Takes a field off the section, with the folded lines behind it, and writes it
+ * as it goes on, without its end, which is *ends. It is empty when it is left
+ * out, and at the end of the section. */
+static struct http_text
+take_field(char *to, struct http_text *section, struct http_text *ends)
+{
+	char first = section->at[0], *end = to;
+	bool empty = first == '\n' ||
+	    (first == '\r' && section->length > 1 && section->at[1] == '\n');
+
+	do
+		end = move_line(end, section, ends);
+	while (!empty && section->length > 0 &&
+	    http_response_is_blank(section->at[0]));
+	if (empty || http_response_is_blank(first) || is_no_text(first))
+		return (struct http_text){ to, 0 };
+	end = without_blanks_before_colon(to, end);
+	return (struct http_text){ to, (size_t)(end - to) };
+}
+
 bool
 http_response_take_line(struct http_response *r, struct http_text line)
 {
@@ -169,14 +185,28 @@ http_response_take_line(struct http_response *r, struct http_text line)
 		if (!is_status_line(line))
 			return false;
 		note_status(r, line.at);
-	} else if (!is_folded(line)) {
-		note_field(r, line);
-	} else {
-		r->folded = true;
-		r->odd |= r->framing;
+		r->rough = memchr(line.at, '\r', line.length) != NULL ||
+		    memchr(line.at, '\0', line.length) != NULL;
+		return true;
 	}
-	r->unclean |= http_line_is_unclean(line);
+	r->rough |= http_line_is_rough(line);
+	if (!r->rough)
+		note_field(r, line);
 	return true;
+}
+
+void
+http_response_end(struct http_response *r, struct http_text section, char *room)
+{
+	struct http_text ends;
+
+	if (!r->rough)
+		return;
+	(void)move_line(room, &section, &ends);
+	note_status(r, room);
+	r->rough = true;
+	while (section.length > 0)
+		note_field(r, take_field(room, &section, &ends));
 }
 
 /* ---- what follows ---- */
@@ -202,23 +232,25 @@ http_response_is_last(const struct http_response *r)
 
 /* ---- as it goes on ---- */
 
+static bool
+are_lengths_left_out(const struct http_response *r)
+{
+	return r->bad_length || (r->has_length && (r->coded || r->repeated));
+}
+
 bool
 http_response_changes(const struct http_response *r)
 {
-	return r->folded || r->unclean ||
-	    (r->coded && (r->has_length || r->bad_length));
+	return r->rough || are_lengths_left_out(r);
 }
 
 /* A field that keeps a connection open, which is about to be closed. */
 static bool
-is_keep_alive(struct http_text line)
+is_keep_alive(struct http_text name, struct http_text value)
 {
-	struct http_text name, value;
-
-	return http_field_split(line, &name, &value) &&
-	    (http_text_is(name, "keep-alive") ||
-		(http_text_is(name, "connection") &&
-		    http_text_is(value, "keep-alive")));
+	return http_text_is(name, "keep-alive") ||
+	    (http_text_is(name, "connection") &&
+		http_text_is(value, "keep-alive"));
 }
 
 static bool
@@ -226,73 +258,59 @@ is_left_out(const struct http_response *r, struct http_text line, bool closes)
 {
 	struct http_text name, value;
 
-	if (begins_unclean(line))
-		return true;
-	if (r->coded && http_text_begins(line, "content-length"))
-		return http_field_split(line, &name, &value) &&
-		    http_text_is(name, "content-length");
-	return closes && is_keep_alive(line);
+	if (!http_field_split(line, &name, &value))
+		return false;
+	return (are_lengths_left_out(r) &&
+		   http_text_is(name, "content-length")) ||
+	    (closes && is_keep_alive(name, value));
 }
 
+/* With `r` the fields of a header section, else trailers. */
 static char *
-put(char *to, const char *bytes, size_t n)
+put_fields(const struct http_response *r, char *to, struct http_text section,
+    bool closes)
 {
-	memcpy(to, bytes, n);
-	return to + n;
-}
+	struct http_text line, ends;
 
-/* Puts a line without its end. A status line is no field: a colon in it is part
- * of its words. */
-static char *
-put_line(const struct http_response *r, char *to, struct http_text line,
-    bool is_field)
-{
-	if (!r->unclean)
-		return put(to, line.at, line.length);
-	if (is_field)
-		return http_line_clean(to, line);
-	return put_with_blanks(to, line);
+	while (section.length > 0) {
+		line = take_field(to, &section, &ends);
+		if (section.length > 0 &&
+		    (line.length == 0 ||
+			(r != NULL && is_left_out(r, line, closes))))
+			continue;
+		to = put(to + line.length, ends.at, ends.length);
+	}
+	return to;
 }
 
 static char *
-put_lines(char *to, const char *add, bool closes)
+put_lines(const struct http_response *r, char *to, const char *add, bool closes)
 {
 	static const char close[] = "Connection: close\r\n";
 
 	if (add != NULL)
 		to = put(to, add, strlen(add));
-	return closes ? put(to, close, sizeof(close) - 1) : to;
+	if (closes)
+		to = put(to, close, sizeof(close) - 1);
+	if (r->repeated && !r->coded && !r->bad_length)
+		to += sprintf(to, "Content-Length: %" PRIu64 "\r\n", r->length);
+	return to;
 }
 
-/* The end of a line before a folded one goes, so that a blank follows what
- * stands there; one behind the status line is no field (RFC 9112, 2.2). */
 size_t
 http_response_write(const struct http_response *r, struct http_text section,
     const char *add, bool closes, char *room)
 {
-	const char *at = section.at, *end = at + section.length;
-	char *to = room,
-	     *before = NULL; /* the end of a line without its CRLF */
+	struct http_text ends;
+	char *to = move_line(room, &section, &ends);
 
-	while (at < end) {
-		const char *feed = memchr(at, '\n', (size_t)(end - at));
-		struct http_text line = http_line_of(at, feed);
-		bool folded = at > section.at && is_folded(line);
+	to = put(to, ends.at, ends.length);
+	to = put_lines(r, to, add, closes);
+	return (size_t)(put_fields(r, to, section, closes) - room);
+}
 
-		if (folded && before != NULL)
-			to = before;
-		if (folded ? before != NULL : !is_left_out(r, line, closes)) {
-			before = put_line(r, to, line, at > section.at);
-			to = put(before, at + line.length,
-			    (size_t)(feed - at) + 1 - line.length);
-		} else {
-			before = NULL;
-		}
-		if (at == section.at) {
-			to = put_lines(to, add, closes);
-			before = NULL;
-		}
-		at = feed + 1;
-	}
-	return (size_t)(to - room);
+size_t
+http_trailers_write(struct http_text section, char *room)
+{
+	return (size_t)(put_fields(NULL, room, section, false) - room);
 }

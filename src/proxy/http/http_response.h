@@ -23,14 +23,14 @@ enum http_follows {
 /* All zero at first. */
 struct http_response {
 	unsigned status;
-	uint64_t length; /* Content-Length */
-	bool in_fields;	 /* the status line was taken */
+	uint64_t length;  /* Content-Length */
+	bool in_fields;	  /* the status line was taken */
 	bool close, keep; /* Connection: close, keep-alive */
 
 	/* Private. */
-	bool folded, odd, unclean;
-	bool framing; /* the last field was one that frames, or ends, it */
-	bool coded, chunked, has_length, bad_length;
+	bool rough; /* some lines do not go on as they came */
+	bool odd;
+	bool coded, chunked, has_length, bad_length, repeated;
 	bool old; /* HTTP/1.0 */
 };
 
@@ -44,28 +44,37 @@ http_line_of(const char *line, const char *feed)
 	    struct http_text){ line, n > 0 && line[n - 1] == '\r' ? n - 1 : n };
 }
 
-/* Whether a line of fields or trailers must be changed: it has a CR or NUL,
- * which some programs take for its end (RFC 9110, 5.5), or blanks before its
- * colon (RFC 9112, 5.1). */
-bool http_line_is_unclean(struct http_text line);
-/* Writes such a line to `to`, without its end: each CR or NUL becomes a blank,
- * and blanks before the colon are left out. A line that begins with CR or NUL
- * is left out: with a blank in front it would continue the line before. Returns
- * the end of what was written. */
-char *http_line_clean(char *to, struct http_text line);
+/* ---- lines that do not go on as they came ----
+ *
+ * Folded lines become one with the line before them (RFC 9112, 5.2). A CR or
+ * NUL, which some programs take for the end of a line, becomes a blank (RFC
+ * 9110, 5.5). Blanks before the colon are removed (RFC 9112, 5.1). A line that
+ * begins with CR or NUL is left out: with a blank in front it would continue
+ * the line before. So is a folded one that has no field before it (2.2), and
+ * what is folded behind a line that is left out. What a field means is decided
+ * by what goes on. */
+
+/* Whether a line of fields or trailers, without its end, is such a line. */
+bool http_line_is_rough(struct http_text line);
+/* Writes a whole trailer section, with its empty line, as it goes on. `room`
+ * has its length. Returns how many bytes it is. */
+size_t http_trailers_write(struct http_text section, char *room);
 
 /* Takes the next line, without its end. False: it is no status line, where one
  * has to be. */
 bool http_response_take_line(struct http_response *r, struct http_text line);
+/* The section is complete: what depends on all of it is known now. `room` has
+ * its length. */
+void http_response_end(
+    struct http_response *r, struct http_text section, char *room);
 
-/* After the last line of the headers: what follows, and whether the connection
- * ends after it. */
+/* What follows, and whether the connection ends after it. */
 enum http_follows http_response_follows(const struct http_response *r);
 bool http_response_is_last(const struct http_response *r);
 
-/* Whether it goes on otherwise than it came: folded lines become one (RFC 9112,
- * 5.2), unclean ones clean, and Content-Length beside a transfer coding goes
- * (6.3). */
+/* Whether it goes on otherwise than it came: for rough lines; Content-Length
+ * goes where it is beside a transfer coding (RFC 9112, 6.3) or not valid, and
+ * the same one repeated becomes a single one (RFC 9110, 8.6). */
 bool http_response_changes(const struct http_response *r);
 /* Writes it so, from its first byte to its empty line, with the line `add`, if
  * it is not NULL, behind the first; with `closes` marked as the last one of its

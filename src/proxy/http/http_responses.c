@@ -269,8 +269,11 @@ on_head_end(struct http_responses *r, struct pass *p)
 {
 	unsigned kind = r->pending->kind[r->pending->first];
 	unsigned class = r->head.status / 100;
-	enum http_responses_stage next = stage_behind(r, kind);
+	enum http_responses_stage next;
 
+	http_response_end(&r->head,
+	    (struct http_text){ p->in + p->at, r->line }, p->room + p->copied);
+	next = stage_behind(r, kind);
 	if (next == HTTP_RESPONSES_WRONG)
 		return http_responses_refuse(r,
 		    r->head.status == 101 ? "a switch that was not requested"
@@ -325,13 +328,15 @@ http_responses_take_head(struct http_responses *r, struct pass *p)
 			skip_empty_line(r, p);
 			r->begun = p->at < p->length;
 		} else if (!http_response_take_line(&r->head, line)) {
-			return http_responses_refuse(r, "no status line");
+			return http_responses_refuse(
+			    r, "not an answer of HTTP/1");
 		}
 	}
 	if (is_too_long(r))
 		return http_responses_refuse(r, "too many bytes of fields");
-	return may_be_status(r, p) ? false
-				   : http_responses_refuse(r, "no status line");
+	return may_be_status(r, p)
+	    ? false
+	    : http_responses_refuse(r, "not an answer of HTTP/1");
 }
 
 /* ---- bodies ---- */
@@ -367,36 +372,30 @@ http_responses_take_chunk_end(struct http_responses *r, struct pass *p)
 	return true;
 }
 
-/* The line at hand; one that begins unclean leaves no empty line, which would
- * end the answer. */
-static void
-pass_clean(struct http_responses *r, struct pass *p, struct http_text line)
-{
-	const char *ends = line.at + line.length;
-	size_t n = (size_t)(p->in + p->at + r->line - ends);
-	char *to, *end;
-
-	http_responses_copy_run(p, p->at);
-	to = p->room + p->copied;
-	end = http_line_clean(to, line);
-	if (end > to) {
-		memcpy(end, ends, n);
-		p->copied += (size_t)(end - to) + n;
-	}
-	p->run += r->line;
-}
-
+/* They go on together, as an empty line among those that are left out would end
+ * the answer. */
 static bool
 http_responses_take_trailers(struct http_responses *r, struct pass *p)
 {
-	struct http_text line;
+	struct http_text line, section;
+	bool here;
 
-	if (!is_line_here(r, p, &line))
+	while (
+	    (here = http_responses_next_line(r, p, &line)) && line.length > 0)
+		r->rough |= http_line_is_rough(line);
+	if (is_too_long(r))
+		return http_responses_refuse(r, "too many bytes of trailers");
+	if (!here)
 		return false;
-	if (http_line_is_unclean(line))
-		pass_clean(r, p, line);
+	if (r->rough) {
+		section = (struct http_text){ p->in + p->at, r->line };
+		http_responses_copy_run(p, p->at);
+		p->copied += http_trailers_write(section, p->room + p->copied);
+		p->run += section.length;
+		r->rough = false;
+	}
 	take_lines(r, p);
-	return line.length > 0 || response_ends(r, p);
+	return response_ends(r, p);
 }
 
 static bool
@@ -515,7 +514,7 @@ void
 http_responses_restart(struct http_responses *r)
 {
 	r->stage = HTTP_RESPONSES_HEAD;
-	r->begun = r->excess = r->head.in_fields = false;
+	r->begun = r->excess = r->head.in_fields = r->rough = false;
 	r->line = r->searched = 0;
 	buffer_consume(&r->held, buffer_length(&r->held));
 }

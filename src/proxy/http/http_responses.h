@@ -1,8 +1,8 @@
 /* http_responses.h: the answers of a server, on the way to the client: read as
  * far as needed to know which request each one answers, where it ends (RFC
  * 9112, 6.3) and whether another protocol begins after it. A header section
- * goes on only when it is complete; so does each line of a chunked body. No
- * byte goes on that belongs to no answer. Pure.
+ * goes on only when it is complete; so does each line of a chunked body, and
+ * its trailers. No byte goes on that belongs to no answer. Pure.
  *
  *     HEAD -> BODY | CHUNK_SIZE -> CHUNK -> CHUNK_END .. TRAILERS -> HEAD
  *       |                                                      '---> OVER
@@ -18,8 +18,8 @@
  *
  * In these last three, all that comes is thrown away, and no further request
  * goes on. What goes on stays as it came, but for these: a line that is added;
- * folded lines, which become one (RFC 9112, 5.2); Content-Length beside a
- * transfer coding (6.3); "keep-alive" in an answer that is marked as the last.
+ * rough lines, and Content-Length where it is wrong or repeated (see
+ * http_response.h); "keep-alive" in an answer that is marked as the last.
  *
  * Servers are read with less rigour than clients: lines may end with LF, a size
  * may be filled up with blanks.
@@ -56,7 +56,7 @@ enum { HTTP_CLASSES = 5 };
 struct http_responses {
 	struct http_pending *pending;
 	struct http_requests *requests; /* gets the decisions */
-	uint64_t *classes; /* counts them by the class of their status, of
+	uint64_t *classes;   /* counts them by the class of their status, of
 			    * which it has HTTP_CLASSES; NULL: not counted */
 	uint64_t *of_server; /* the same of its server alone */
 	/* A line for the first answer that is not interim; NULL: none. */
@@ -71,13 +71,14 @@ struct http_responses {
 	bool ending;	  /* it is the last by the field that `ends` added */
 	uint64_t answers; /* header sections that went on, but interim ones */
 	bool last;	  /* it is, by what the server sent */
-	uint64_t left; /* of the body or the chunk */
+	uint64_t left;	  /* of the body or the chunk */
 	struct buffer held;
 	struct http_response head;
 	const char *wrong; /* a short message */
 
 	/* Private: of the section, or line, that is being read. */
 	size_t line, searched; /* the next line of it; seen up to here */
+	bool rough;	       /* trailers do not go on as they came */
 };
 
 void http_responses_fini(struct http_responses *r);

@@ -94,7 +94,7 @@ one(const char *text, unsigned kind, unsigned left, enum outcome wanted)
 	become(text, text, &kind, 1, left, wanted);
 }
 
-#define OK "HTTP/1.1 200 OK\r\n"
+#define OK	  "HTTP/1.1 200 OK\r\n"
 #define LENGTH(n) "Content-Length: " #n "\r\n"
 
 START_TEST(ends_of_answers)
@@ -105,7 +105,6 @@ START_TEST(ends_of_answers)
 	one("HTTP/1.1 204 No\r\n\r\n", 0, 0, ALL);
 	one("HTTP/1.1 304 No\r\n" LENGTH(9) "\r\n", 0, 0, ALL);
 	one(OK LENGTH(9) "\r\n", HTTP_KIND_HEAD, 0, ALL);
-	one(OK LENGTH(x) "\r\n", HTTP_KIND_HEAD, 0, ALL);
 	one(OK "\r\n", HTTP_KIND_HEAD, 0, ALL);
 	one("HTTP/1.0 200\nContent-length:2\n\nok", 0, 0, LAST);
 	one("HTTP/1.0 200\nConnection: Keep-Alive\n"
@@ -163,6 +162,7 @@ START_TEST(wrong_chunks)
 	one_becomes(CHUNKED "55555555555555555\r\n", CHUNKED, 0, 1, WRONG);
 	one_becomes(
 	    CHUNKED "5\r\nhelloworld\r\n", CHUNKED "5\r\nhello", 0, 1, WRONG);
+	one_becomes(CHUNKED "5;a\rb\r\nhello\r\n", CHUNKED, 0, 1, WRONG);
 	one_becomes(
 	    CHUNKED "5\r\nhello\rX\n", CHUNKED "5\r\nhello", 0, 1, WRONG);
 	ck_assert(http_responses_are_within(&seen.r));
@@ -185,12 +185,31 @@ START_TEST(codings)
 	    OK "A: b\r\n" CODED "C: d\r\n\r\n" BODY, 0, 0, ALL);
 	one_becomes(OK LENGTH(x) LENGTH(3) CODED "\r\n" BODY,
 	    OK CODED "\r\n" BODY, 0, 0, ALL);
-	one_becomes("HTTP/1.0 200 OK\r\n" CODED "\r\n" BODY,
-	    "HTTP/1.0 200 OK\r\n" CODED "\r\n" BODY, 0, 0, LAST);
+	one("HTTP/1.0 200 OK\r\n" CODED "\r\n" BODY, 0, 0, LAST);
 }
 END_TEST
 
-/* Of another field it is harmless (RFC 9112, 5.2 and 2.2). */
+/* A length that is not valid does not go on, nor one that is repeated: that
+ * goes on once (RFC 9110, 8.6). */
+START_TEST(lengths)
+{
+	unsigned head = HTTP_KIND_HEAD;
+
+	one_becomes(OK LENGTH(2) "A: b\r\n" LENGTH(2) "\r\nok",
+	    OK LENGTH(2) "A: b\r\n\r\nok", 0, 0, ALL);
+	one_becomes(OK "A: b\r\nContent-Length:02,2,\r\n\r\nok",
+	    OK LENGTH(2) "A: b\r\n\r\nok", 0, 0, ALL);
+	one_becomes(OK LENGTH(x) "\r\n", OK "\r\n", head, 0, ALL);
+	one_becomes(OK LENGTH(2) "A: b\r\n" LENGTH(3) "\r\n", OK "A: b\r\n\r\n",
+	    head, 0, ALL);
+	one_becomes("HTTP/1.1 304 No\r\n" LENGTH(-1) "\r\n",
+	    "HTTP/1.1 304 No\r\n\r\n", 0, 0, ALL);
+	one_becomes("HTTP/1.1 204 No\r\nContent-Length:\r\n\r\n",
+	    "HTTP/1.1 204 No\r\n\r\n", 0, 0, ALL);
+}
+END_TEST
+
+/* They are read as the one line that goes on (RFC 9112, 5.2 and 2.2). */
 START_TEST(folded_fields)
 {
 	one_becomes(OK "A: b\r\n c\r\n\td\r\n" LENGTH(2) "\r\nok",
@@ -200,9 +219,25 @@ START_TEST(folded_fields)
 	one_becomes("HTTP/1.1 200\nA: b\n c\nContent-Length: 2\n\nok",
 	    "HTTP/1.1 200\nA: b c\nContent-Length: 2\n\nok", 0, 0, ALL);
 	one_becomes(OK LENGTH(9) " 9\r\n" CODED "\r\n" BODY,
-	    OK "Connection: close\r\n" CODED "\r\n" BODY, 0, 1, CLOSING);
+	    OK CODED "\r\n" BODY, 0, 0, ALL);
+	one_becomes(OK "Content-Length:\r\n 2\r\n\r\nok",
+	    OK "Content-Length: 2\r\n\r\nok", 0, 0, ALL);
+	one_becomes(OK LENGTH(2) " 3\r\n\r\n", "", 0, 1, WRONG);
+	one_becomes(OK "Transfer-Encoding: gzip,\r\n\tchunked\r\n\r\n" BODY,
+	    OK "Transfer-Encoding: gzip,\tchunked\r\n\r\n" BODY, 0, 0, ALL);
+	one_becomes(OK "Connection: a,\r\n close\r\n" LENGTH(2) "\r\nok",
+	    OK "Connection: a, close\r\n" LENGTH(2) "\r\nok", 0, 0, LAST);
 	one_becomes("HTTP/1.1 103 x\r\nLink: a\r\n b\r\n\r\n",
 	    "HTTP/1.1 103 x\r\nLink: a b\r\n\r\n", 0, 1, ALL);
+	/* behind a line that is left out */
+	one_becomes(OK LENGTH(9) CODED "Content-Length: 9\r\n x\r\n\r\n" BODY,
+	    OK CODED "\r\n" BODY, 0, 0, ALL);
+	one_becomes(OK "A: b\r\n\rC: d\r\n e\r\n\tf\r\n" LENGTH(2) "\r\nok",
+	    OK "A: b\r\n" LENGTH(2) "\r\nok", 0, 0, ALL);
+	one_becomes(CHUNKED "0\r\n a\r\nA: b\r\n c\r\n\r\n",
+	    CHUNKED "0\r\nA: b c\r\n\r\n", 0, 0, ALL);
+	one_becomes(CHUNKED "0\r\nA: b\r\n\rC: d\r\n e\r\nF: g\r\n\r\n",
+	    CHUNKED "0\r\nA: b\r\nF: g\r\n\r\n", 0, 0, ALL);
 }
 END_TEST
 
@@ -210,12 +245,12 @@ END_TEST
  * users write one into a field would let them answer another request. */
 START_TEST(unclean_fields)
 {
-#define BYTES(a, to)                                                          \
-	do {                                                                  \
-		begin((unsigned[]){ 0 }, 1);                                  \
-		give(a, sizeof(a) - 1);                                       \
-		ck_assert_uint_eq(seen.length, sizeof(to) - 1);               \
-		ck_assert_mem_eq(seen.out, to, sizeof(to) - 1);               \
+#define BYTES(a, to)                                            \
+	do {                                                    \
+		begin((unsigned[]){ 0 }, 1);                    \
+		give(a, sizeof(a) - 1);                         \
+		ck_assert_uint_eq(seen.length, sizeof(to) - 1); \
+		ck_assert_mem_eq(seen.out, to, sizeof(to) - 1); \
 	} while (0)
 	one_becomes(OK "A: b\rContent-Length: 0\r\r\n" LENGTH(2) "\r\nok",
 	    OK "A: b Content-Length: 0 \r\n" LENGTH(2) "\r\nok", 0, 0, ALL);
@@ -237,8 +272,33 @@ START_TEST(unclean_fields)
 	/* trailers */
 	one_becomes(CHUNKED "2\r\nok\r\n0\r\nA: b\rC: d\r\n\rE: f\r\n"
 			    "\r\r\nG : h\nI: j\r\n\r\n",
-	    CHUNKED "2\r\nok\r\n0\r\nA: b C: d\r\nG: h\nI: j\r\n\r\n",
+	    CHUNKED "2\r\nok\r\n0\r\nA: b C: d\r\nG: h\nI: j\r\n\r\n", 0, 0,
+	    ALL);
+}
+END_TEST
+
+/* What a line means is decided by what goes on of it (RFC 9112, 5.1): the client
+ * and pen read the same. */
+START_TEST(blanks_before_a_colon)
+{
+#define CLOSE "Connection: close\r\n"
+	one_becomes(OK "Content-Length : 2\r\n\r\nok", OK LENGTH(2) "\r\nok", 0,
+	    0, ALL);
+	one_becomes(OK "Content-Length : 9\r\n" CODED "\r\n" BODY,
+	    OK CODED "\r\n" BODY, 0, 0, ALL);
+	one_becomes(OK LENGTH(9) "Transfer-Encoding\t: chunked\r\n\r\n" BODY,
+	    OK CODED "\r\n" BODY, 0, 0, ALL);
+	one_becomes(OK "Connection : keep-alive\r\nKeep-Alive : 5\r\n\r\nall",
+	    OK CLOSE "\r\nall", 0, 1, CLOSING);
+	one_becomes(OK "Connection : close\r\n" LENGTH(2) "\r\nok",
+	    OK CLOSE LENGTH(2) "\r\nok", 0, 0, LAST);
+	one_becomes(OK "Content-Length\r: 2\r\n\r\nok", OK LENGTH(2) "\r\nok",
 	    0, 0, ALL);
+	one_becomes(OK "Content-Length: 2\r\r\n\r\nok",
+	    OK "Content-Length: 2 \r\n\r\nok", 0, 0, ALL);
+	one_becomes(OK "Content-Length: 2\rA: b\r\n\r\n", "", 0, 1, WRONG);
+	one_becomes(
+	    OK "Content-Length : 2\r\n" LENGTH(3) "\r\nok", "", 0, 1, WRONG);
 }
 END_TEST
 
@@ -246,7 +306,6 @@ END_TEST
  * client is told. */
 START_TEST(answers_in_doubt)
 {
-#define CLOSE "Connection: close\r\n"
 	one_becomes(
 	    OK "\r\nall of it", OK CLOSE "\r\nall of it", 0, 1, CLOSING);
 	one(OK CLOSE "\r\nall of it", 0, 1, CLOSING);
@@ -258,14 +317,10 @@ START_TEST(answers_in_doubt)
 	    OK CLOSE "Transfer-Encoding: gzip\r\n\r\n", 0, 1, CLOSING);
 	one_becomes(OK CODED "Transfer-Encoding: x\r\n\r\n",
 	    OK CLOSE CODED "Transfer-Encoding: x\r\n\r\n", 0, 1, CLOSING);
-	one_becomes(OK "Content-Length : 2\r\n\r\n",
-	    OK CLOSE "Content-Length: 2\r\n\r\n", 0, 1, CLOSING);
-	one_becomes(OK "Content-Length: 2\r\r\n\r\n",
-	    OK CLOSE "Content-Length: 2 \r\n\r\n", 0, 1, CLOSING);
-	one_becomes(OK LENGTH(2) " 3\r\n\r\n",
-	    OK CLOSE "Content-Length: 2 3\r\n\r\n", 0, 1, CLOSING);
-	one(OK LENGTH(2) LENGTH(2) "\r\nok", 0, 0, ALL);
-	one(OK "Content-Length: 2, 2\r\n\r\nok", 0, 0, ALL);
+	one_becomes(OK "Content-Length\r\n\r\n",
+	    OK CLOSE "Content-Length\r\n\r\n", 0, 1, CLOSING);
+	one_becomes(OK "Content-Length@: 2\r\n\r\n",
+	    OK CLOSE "Content-Length@: 2\r\n\r\n", 0, 1, CLOSING);
 }
 END_TEST
 
@@ -391,12 +446,15 @@ make_stream(char *text, size_t room)
 		"Transfer-Encoding: gzip\r\n", "A: b\r\n", " folded\r\n",
 		"\tfolded: too\n", CLOSE, "Connection: keep-alive\r\n",
 		"Connection: a, keep-alive\r\n", "Keep-Alive: 5\r\n",
-		"Connection\r\n", "Content: x\r\n", "Connection: a,, Close\r\n",
+		"Connection : keep-alive\r\n", "Transfer-Encoding :chunked\r\n",
+		"Content-Length\r: 2\r\n", "\rA: b\r\n", "Connection\r\n",
+		"Content: x\r\n", "Connection: a,, Close\r\n",
 		"Transfer-Encoding:\r\n", "Content-Length: ,\r\n" };
 	static const char *const bodies[] = { "ok", "ok", BODY, BODY, "",
-		"okay", "ok\r\n", "2;x=y\r\nok\r\n0\r\nT: u\r\n\r\n",
-		"2 \nok\n00\n\n", "2\r\nokay\r\n", OK LENGTH(6) "\r\nforged",
-		"x\r\n" };
+		"okay", "ok\r\n",
+		"0\r\n f\r\n\rA: b\r\n c\r\nD : e\r\n f\r\n\r\n",
+		"2;x=y\r\nok\r\n0\r\nT: u\r\n\r\n", "2 \nok\n00\n\n",
+		"2\r\nokay\r\n", OK LENGTH(6) "\r\nforged", "x\r\n" };
 	unsigned answers = 1 + roll(3), n;
 	size_t at;
 
@@ -491,9 +549,10 @@ END_TEST
 
 START_TEST(a_line_is_added_to_the_first_answer)
 {
-	static const char text[] = "HTTP/1.1 100 Go\r\n\r\n" OK LENGTH(0) "\r\n"
-	    OK LENGTH(0) "\r\n";
-	static const char wanted[] = "HTTP/1.1 100 Go\r\n\r\n" OK
+	static const char text[] =
+	    "HTTP/1.1 100 Go\r\n\r\n" OK LENGTH(0) "\r\n" OK LENGTH(0) "\r\n";
+	static const char wanted[] =
+	    "HTTP/1.1 100 Go\r\n\r\n" OK
 	    "Added: x\r\n" LENGTH(0) "\r\n" OK LENGTH(0) "\r\n";
 	unsigned kinds[] = { 0, 0 };
 	size_t cut;
@@ -556,8 +615,10 @@ SUITE(test_http_responses)
 	SUITE_ADD(s, chunks, 5);
 	SUITE_ADD(s, wrong_chunks, 5);
 	SUITE_ADD(s, codings, 5);
+	SUITE_ADD(s, lengths, 5);
 	SUITE_ADD(s, folded_fields, 5);
 	SUITE_ADD(s, unclean_fields, 10);
+	SUITE_ADD(s, blanks_before_a_colon, 5);
 	SUITE_ADD(s, answers_in_doubt, 5);
 	SUITE_ADD(s, no_answers, 5);
 	SUITE_ADD(s, excess, 5);
