@@ -538,6 +538,51 @@ START_TEST(lost_requests)
 }
 END_TEST
 
+/* The first connection ends instead of its second answer, as one that was idle
+ * for too long just as the request came. */
+static void
+answer_and_end(struct backend *b, int fd)
+{
+	bool first = b->accepted == 1;
+	char bytes[1000];
+
+	while (recv(fd, bytes, sizeof(bytes), 0) > 0) {
+		endpoint_send(fd, OK, strlen(OK));
+		if (first) {
+			(void)recv(fd, bytes, sizeof(bytes), 0);
+			return;
+		}
+	}
+}
+
+/* Without another server the same one gets it, on a new connection; but once
+ * only what is safe to repeat. */
+START_TEST(the_only_server_ends_a_kept_connection)
+{
+	struct backend b;
+	int fd, i;
+
+	for (i = 0; i < 2; i++) {
+		backend_start(&b, ENDPOINT_TCP4, answer_and_end, NULL);
+		endpoint_new(&front, ENDPOINT_TCP4);
+		pen_up(&pen, &front, "-r", "-H", front.text, b.at.text, NULL);
+		fd = endpoint_connect(&front);
+		say(fd, GET "\r\n");
+		hear(fd, OK);
+		say(fd,
+		    i == 0 ? GET "\r\n" : "POST / HTTP/1.1\r\nHost: a\r\n\r\n");
+		if (i == 0)
+			hear(fd, OK);
+		else
+			endpoint_expect_end(fd);
+		ck_assert_int_eq(b.accepted, i == 0 ? 2 : 1);
+		close(fd);
+		pen_down(&pen);
+		backend_stop(&b);
+	}
+}
+END_TEST
+
 /* ---- answers ---- */
 
 /* Requests that came while an answer lasts until the end go nowhere, and do not
@@ -745,6 +790,7 @@ SUITE(test_http)
 	SUITE_ADD(s, refused_upgrade, 20);
 	SUITE_ADD(s, connect_method, 20);
 	SUITE_ADD(s, behind_peek, 20);
+	SUITE_ADD(s, the_only_server_ends_a_kept_connection, 10);
 	SUITE_ADD(s, lost_requests, 20);
 	SUITE_ADD(s, answers_until_the_end, 20);
 	SUITE_ADD(s, a_request_behind_the_end, 20);

@@ -128,6 +128,12 @@ http_relay_may_repeat(const struct http_relay *h)
 	return h->responses.stage == HTTP_RESPONSES_HEAD && !h->responses.begun;
 }
 
+bool
+http_relay_is_kept(const struct http_relay *h)
+{
+	return h->responses.answers > h->answers;
+}
+
 /* Whether the server has all of the requests that were passed on. */
 static bool
 are_whole(const struct http_requests *r)
@@ -175,6 +181,7 @@ http_relay_restart(struct http_relay *h)
 		h->up.due = true;
 	}
 	http_responses_restart(&h->responses);
+	h->answers = h->responses.answers;
 	h->down.clear = 0;
 }
 

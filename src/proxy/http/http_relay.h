@@ -22,6 +22,7 @@ struct http_relay {
 	uint64_t partial_since; /* ms; 0: see http_relay_is_partial() */
 	bool unasked;	/* the server was left for bytes without a request */
 	uint64_t noted; /* requests that http_relay_note() has seen */
+	uint64_t answers; /* of servers that the connection had before */
 	uint64_t sent;	/* bytes, to servers that the connection had before */
 };
 
@@ -62,6 +63,9 @@ enum http_repeat http_relay_note(struct http_relay *h, bool all);
 bool http_relay_may_move(const struct http_relay *h);
 /* Whether nothing of an answer has come since the last one. */
 bool http_relay_may_repeat(const struct http_relay *h);
+/* Whether the server has answered a request on its connection: it may have
+ * closed it for being idle as the next one came. */
+bool http_relay_is_kept(const struct http_relay *h);
 /* Whether each request has its answer, or gets none any more: the end of the
  * connection means nothing to them. */
 bool http_relay_is_answered(const struct http_relay *h);

@@ -132,8 +132,7 @@ session_note_first(struct session *s, const char *bytes, size_t n)
 
 /* What is sent again comes here once more, maybe with more after it. */
 void
-session_note_requests(
-    struct session *s, const char *bytes, size_t n, bool all)
+session_note_requests(struct session *s, const char *bytes, size_t n, bool all)
 {
 	enum http_repeat what = http_relay_note(s->more->http_relay, all);
 	size_t had = s->request != NULL && all ? s->request->length : 0;
@@ -251,12 +250,26 @@ was_preopened(const struct session *s)
 	    server_is_healthy(s->server);
 }
 
+/* So may one that was kept after an answer; but another server may be better,
+ * as this one may have failed. */
+static bool
+was_kept(const struct session *s)
+{
+	const struct http_relay *h = s->more->http_relay;
+
+	return s->request != NULL && h != NULL && http_relay_is_kept(h) &&
+	    server_is_healthy(s->server);
+}
+
 static struct server *
 next_server(struct session *s)
 {
-	return was_preopened(s)
-	    ? s->server
-	    : session_choose(s, loop_now(s->frontend->loop));
+	struct server *next = NULL;
+
+	if (!was_preopened(s))
+		next = session_choose(s, loop_now(s->frontend->loop));
+	return next == NULL && (was_preopened(s) || was_kept(s)) ? s->server
+								 : next;
 }
 
 static void
