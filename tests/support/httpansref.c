@@ -314,27 +314,37 @@ is_repeated(void)
 
 /* ---- the section goes on ---- */
 
+/* Which framing fields go on. */
+struct framing {
+	bool length, coding;
+};
+
 static bool
-goes(const struct line *l, bool lengths, bool closes)
+goes(const struct line *l, struct framing f, bool closes)
 {
 	struct text n, v;
 
 	if (!is_field(l, &n, &v))
 		return true;
-	return (lengths || !same(n, "content-length")) &&
+	return (f.length || !same(n, "content-length")) &&
+	    (f.coding || !same(n, "transfer-encoding")) &&
 	    !(closes &&
 		(same(n, "keep-alive") ||
 		    (same(n, "connection") && same(v, "keep-alive"))));
 }
 
-/* RFC 9110, 8.6: a wrong length never goes on, a repeated one once. */
+/* RFC 9110, 8.6: a wrong length never goes on, a repeated one once; neither
+ * does what frames a body where none may be (`bare`). */
 static void
-put_head(struct httpansref *a, bool coded, bool closes)
+put_head(struct httpansref *a, bool coded, bool closes, bool bare)
 {
 	uint64_t length;
 	int has_length = find_length(&length);
-	bool once = has_length > 0 && !coded && is_repeated();
-	bool lengths = has_length >= 0 && !coded && !once;
+	bool once = has_length > 0 && !coded && !bare && is_repeated();
+	struct framing f = { .coding = !bare,
+		.length = has_length == 0 ||
+		    (has_length > 0 && !coded && !is_repeated() &&
+			(!bare || length == 0)) };
 	char text[60];
 	size_t i;
 
@@ -347,7 +357,7 @@ put_head(struct httpansref *a, bool coded, bool closes)
 		put(a, text, strlen(text));
 	}
 	for (i = 1; i < head.lines; i++)
-		if (goes(&head.line[i], lengths, closes))
+		if (goes(&head.line[i], f, closes))
 			put(a, head.line[i].text, head.line[i].whole);
 }
 
@@ -448,7 +458,7 @@ read_rest(struct httpansref *a, unsigned kind, const char *bytes, size_t n)
 	size_t length_of_head = head.length, body = n - head.length, taken;
 
 	if (status < 200 && !(status == 101)) {
-		put_head(a, coded, false);
+		put_head(a, coded, false, true);
 		return head.length;
 	}
 	if (status == 101 && !(kind & HTTP_KIND_UPGRADE)) {
@@ -456,7 +466,7 @@ read_rest(struct httpansref *a, unsigned kind, const char *bytes, size_t n)
 		return 0;
 	}
 	if (status == 101 || (status < 300 && kind & HTTP_KIND_CONNECT)) {
-		put_head(a, coded, false);
+		put_head(a, coded, false, true);
 		put(a, bytes + head.length, body);
 		a->left--;
 		a->end = HTTPANSREF_TUNNEL;
@@ -467,7 +477,7 @@ read_rest(struct httpansref *a, unsigned kind, const char *bytes, size_t n)
 	if (!ends &&
 	    (is_doubtful() || (coded && !chunked) ||
 		(!coded && has_length == 0))) {
-		put_head(a, coded, !close);
+		put_head(a, coded, !close, false);
 		put(a, bytes + head.length, body);
 		a->end = HTTPANSREF_CLOSE;
 		return n;
@@ -476,7 +486,7 @@ read_rest(struct httpansref *a, unsigned kind, const char *bytes, size_t n)
 		a->end = HTTPANSREF_WRONG;
 		return 0;
 	}
-	put_head(a, coded, last && keep && !close);
+	put_head(a, coded, last && keep && !close, status == 204);
 	last |= (kind & HTTP_KIND_LAST) != 0;
 	if (ends) {
 		finish(a, last);

@@ -235,13 +235,21 @@ http_response_is_last(const struct http_response *r)
 static bool
 are_lengths_left_out(const struct http_response *r)
 {
-	return r->bad_length || (r->has_length && (r->coded || r->repeated));
+	return r->bad_length ||
+	    (r->has_length &&
+		(r->coded || r->repeated || (r->bare && r->length > 0)));
+}
+
+static bool
+are_codings_left_out(const struct http_response *r)
+{
+	return r->bare && r->coded;
 }
 
 bool
 http_response_changes(const struct http_response *r)
 {
-	return r->rough || are_lengths_left_out(r);
+	return r->rough || are_lengths_left_out(r) || are_codings_left_out(r);
 }
 
 /* A field that keeps a connection open, which is about to be closed. */
@@ -262,6 +270,8 @@ is_left_out(const struct http_response *r, struct http_text line, bool closes)
 		return false;
 	return (are_lengths_left_out(r) &&
 		   http_text_is(name, "content-length")) ||
+	    (are_codings_left_out(r) &&
+		http_text_is(name, "transfer-encoding")) ||
 	    (closes && is_keep_alive(name, value));
 }
 
@@ -292,7 +302,7 @@ put_lines(const struct http_response *r, char *to, const char *add, bool closes)
 		to = put(to, add, strlen(add));
 	if (closes)
 		to = put(to, close, sizeof(close) - 1);
-	if (r->repeated && !r->coded && !r->bad_length)
+	if (r->repeated && !r->coded && !r->bad_length && !r->bare)
 		to += sprintf(to, "Content-Length: %" PRIu64 "\r\n", r->length);
 	return to;
 }

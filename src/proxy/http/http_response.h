@@ -26,6 +26,9 @@ struct http_response {
 	uint64_t length;  /* Content-Length */
 	bool in_fields;	  /* the status line was taken */
 	bool close, keep; /* Connection: close, keep-alive */
+	/* Set by the caller: no body follows, and fields may not frame one, as
+	 * with 1xx, 204 and 2xx to CONNECT (RFC 9110, 8.6; RFC 9112, 6.1). */
+	bool bare;
 
 	/* Private. */
 	bool rough; /* some lines do not go on as they came */
@@ -74,7 +77,8 @@ bool http_response_is_last(const struct http_response *r);
 
 /* Whether it goes on otherwise than it came: for rough lines; Content-Length
  * goes where it is beside a transfer coding (RFC 9112, 6.3) or not valid, and
- * the same one repeated becomes a single one (RFC 9110, 8.6). */
+ * the same one repeated becomes a single one (RFC 9110, 8.6); what frames a
+ * body goes where none may follow. */
 bool http_response_changes(const struct http_response *r);
 /* Writes it so, from its first byte to its empty line, with the line `add`, if
  * it is not NULL, behind the first; with `closes` marked as the last one of its

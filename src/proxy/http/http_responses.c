@@ -278,6 +278,8 @@ on_head_end(struct http_responses *r, struct pass *p)
 		return http_responses_refuse(r,
 		    r->head.status == 101 ? "a switch that was not requested"
 					  : "wrong Content-Length");
+	r->head.bare = next == HTTP_RESPONSES_HEAD ||
+	    next == HTTP_RESPONSES_TUNNEL || r->head.status == 204;
 	if (class <= HTTP_CLASSES)
 		http_responses_count(r, class - 1);
 	if (http_responses_are_logged(r))

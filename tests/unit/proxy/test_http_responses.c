@@ -209,6 +209,28 @@ START_TEST(lengths)
 }
 END_TEST
 
+/* What frames a body goes no further where none may follow: a client that
+ * believed it would wait for one (RFC 9110, 8.6; RFC 9112, 6.1). */
+START_TEST(answers_without_a_body)
+{
+#define NONE "HTTP/1.1 204 No\r\n"
+	one_becomes(NONE CODED "A: b\r\n\r\n", NONE "A: b\r\n\r\n", 0, 0, ALL);
+	one_becomes(NONE LENGTH(9) CODED "\r\n0\r\n\r\n", NONE "\r\n", 0, 0,
+	    UNASKED);
+	one_becomes(NONE LENGTH(9) "\r\n", NONE "\r\n", 0, 0, ALL);
+	one(NONE LENGTH(0) "\r\n", 0, 0, ALL);
+	one_becomes("HTTP/1.1 103 a\r\nTransfer-Encoding : chunked\r\n" LENGTH(
+			7) "\r\n" OK LENGTH(0) "\r\n",
+	    "HTTP/1.1 103 a\r\n\r\n" OK LENGTH(0) "\r\n", 0, 0, ALL);
+	one_becomes("HTTP/1.1 101 a\r\n" CODED LENGTH(3) "\r\nabc",
+	    "HTTP/1.1 101 a\r\n\r\nabc", HTTP_KIND_UPGRADE, 0, TUNNEL);
+	one_becomes(OK CODED "\r\nabc", OK "\r\nabc", HTTP_KIND_CONNECT, 0,
+	    TUNNEL);
+	one("HTTP/1.1 304 No\r\n" CODED "\r\n", 0, 0, ALL);
+	one(OK CODED "\r\n", HTTP_KIND_HEAD, 0, ALL);
+}
+END_TEST
+
 /* They are read as the one line that goes on (RFC 9112, 5.2 and 2.2). */
 START_TEST(folded_fields)
 {
@@ -403,7 +425,7 @@ START_TEST(other_protocols)
 
 	one("HTTP/1.1 101 Go\r\n\r\n\n\n\x81", up, 0, TUNNEL);
 	one_becomes("HTTP/1.1 101 Go\r\n\r\n", "", 0, 1, WRONG);
-	one(OK LENGTH(2) "\r\nany", tunnel, 0, TUNNEL);
+	one_becomes(OK LENGTH(2) "\r\nany", OK "\r\nany", tunnel, 0, TUNNEL);
 	one("HTTP/1.1 407 No\r\n" LENGTH(2) "\r\nno", tunnel, 0, ALL);
 	one("HTTP/1.1 100 Go\r\n\r\n", up, 1, ALL);
 	become(OK LENGTH(2) "\r\n" OK LENGTH(
@@ -616,6 +638,7 @@ SUITE(test_http_responses)
 	SUITE_ADD(s, wrong_chunks, 5);
 	SUITE_ADD(s, codings, 5);
 	SUITE_ADD(s, lengths, 5);
+	SUITE_ADD(s, answers_without_a_body, 5);
 	SUITE_ADD(s, folded_fields, 5);
 	SUITE_ADD(s, unclean_fields, 10);
 	SUITE_ADD(s, blanks_before_a_colon, 5);
