@@ -328,6 +328,35 @@ START_TEST(slow_headers_get_408)
 }
 END_TEST
 
+/* Nor does one that goes on so within its body: it gets a page unless it has an
+ * answer, as no request is there for a second one. */
+START_TEST(slow_lines_of_a_body)
+{
+	static const struct scripted_step early[] = { { "\r\n\r\n", OK },
+		{ "", NULL } };
+	int fd, i, answered;
+
+	for (answered = 0; answered < 2; answered++) {
+		up(answered ? early : NULL, "hello_timeout 500ms");
+		fd = endpoint_connect(&front);
+		say(fd, POST "Transfer-Encoding: chunked\r\n\r\n5;");
+		if (answered)
+			hear(fd, OK);
+		for (i = 0; i < 1000 && !hears(fd); i++)
+			say(fd, "x");
+		ck_assert_int_lt(i, 1000);
+		if (answered)
+			endpoint_expect_end(fd);
+		else
+			endpoint_expect_page(fd, "408");
+		close(fd);
+		WAIT_FOR(
+		    child_has_said(&pen.child, "reason=hello_timeout"), 5000);
+		down();
+	}
+}
+END_TEST
+
 START_TEST(long_headers_get_431)
 {
 	static char header[40000];
@@ -784,6 +813,7 @@ SUITE(test_http)
 	SUITE_ADD(s, a_page_follows_the_answers, 20);
 	SUITE_ADD(s, a_bad_body_is_broken_off, 20);
 	SUITE_ADD(s, slow_headers_get_408, 30);
+	SUITE_ADD(s, slow_lines_of_a_body, 10);
 	SUITE_ADD(s, long_headers_get_431, 20);
 	SUITE_ADD(s, websocket, 20);
 	SUITE_ADD(s, answers_are_counted, 30);

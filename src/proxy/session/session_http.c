@@ -349,14 +349,20 @@ session_note_partial(struct session *s)
 		session_relay_schedule(s);
 }
 
+/* A request of which the server has a part is pending itself, unless it was
+ * answered already: then there is no request for a page to answer. */
 void
 session_http_too_slow(struct session *s)
 {
-	struct http_relay *h = s->more->http_relay;
+	const struct http_relay *h = s->more->http_relay;
+	unsigned own = h->requests.stage != HTTP_REQUESTS_HEAD;
+	bool answered = h->pending.count < own;
+	bool due = h->pending.count == own && !h->pending.closing &&
+	    !http_responses_are_within(&h->responses);
 
-	if (h->pending.count == 0 && pipe_pending(&s->to_client) == 0)
-		session_answer(s, 408, REASON_HELLO_TIMEOUT,
-		    h->requests.stage != HTTP_REQUESTS_HEAD);
+	if (pipe_pending(&s->to_client) == 0 && (answered || due))
+		session_answer(
+		    s, due ? 408 : 0, REASON_HELLO_TIMEOUT, own > 0);
 	else
 		session_close(s, REASON_HELLO_TIMEOUT);
 }
