@@ -299,8 +299,8 @@ START_TEST(unclean_fields)
 }
 END_TEST
 
-/* What a line means is decided by what goes on of it (RFC 9112, 5.1): the client
- * and pen read the same. */
+/* What a line means is decided by what goes on of it (RFC 9112, 5.1): pen and
+ * client read the same. */
 START_TEST(blanks_before_a_colon)
 {
 #define CLOSE "Connection: close\r\n"
