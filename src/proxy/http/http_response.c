@@ -125,6 +125,15 @@ put(char *to, const char *bytes, size_t n)
 	return to + n;
 }
 
+static void
+make_blank(char *line, size_t n, char what)
+{
+	char *at = line, *end = line + n;
+
+	while ((at = memchr(at, what, (size_t)(end - at))) != NULL)
+		*at++ = ' ';
+}
+
 /* Moves the next line from the section to `to`, without its end, which is
  * *ends. Returns the end of what was written. */
 static char *
@@ -133,10 +142,10 @@ move_line(char *to, struct http_text *section, struct http_text *ends)
 	const char *at = section->at;
 	const char *feed = memchr(at, '\n', section->length);
 	struct http_text line = http_line_of(at, feed);
-	size_t i;
 
-	for (i = 0; i < line.length; i++)
-		to[i] = is_no_text(at[i]) ? ' ' : at[i];
+	memcpy(to, at, line.length);
+	make_blank(to, line.length, '\r');
+	make_blank(to, line.length, '\0');
 	section->at = feed + 1;
 	section->length -= (size_t)(feed + 1 - at);
 	ends->at = at + line.length;
