@@ -18,8 +18,9 @@
  *
  * In these last three, all that comes is thrown away, and no further request
  * goes on. What goes on stays as it came, but for these: a line that is added;
- * rough lines, and Content-Length where it is wrong or repeated (see
- * http_response.h); "keep-alive" in an answer that is marked as the last.
+ * rough lines, and what frames a body where it is wrong or repeated, or none
+ * may follow (see http_response.h); "keep-alive" in an answer that is marked as
+ * the last.
  *
  * Servers are read with less rigour than clients: lines may end with LF, a size
  * may be filled up with blanks.
