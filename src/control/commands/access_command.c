@@ -96,15 +96,65 @@ emit_no_end(
 		    path);
 }
 
+/* Warns of an entry that decides about no client: an earlier one is for all of
+ * them. */
+static void
+emit_overruled(const struct call *c, const struct acl_entry *entry,
+    const struct acl_entry *by)
+{
+	char what[ACL_TEXT_MAX], other[ACL_TEXT_MAX];
+
+	if (c->dry)
+		return;
+	acl_format_entry(entry, what);
+	acl_format_entry(by, other);
+	log_warn("acl: entry has no effect "
+		 "acl=%s entry=\"%s\" after=\"%s\"%s%s",
+	    c->words->word[0], what, other, c->origin != NULL ? " at=" : "",
+	    c->origin != NULL ? c->origin : "");
+	if (c->caller != NULL)
+		reply_add(&c->reply->out,
+		    "warning: %s has no effect after %s\n", what, other);
+}
+
+static bool
+denies_the_rest(const struct acl *l)
+{
+	return l != NULL && !acl_is_empty(l) && l->rest_denied;
+}
+
+/* Warns of a command that makes the running list admit clients which no entry
+ * names: the last entry decides about these. */
+static void
+emit_opened(
+    const struct call *c, const struct acl *l, const struct acl *running)
+{
+	if (c->caller == NULL || c->dry || !denies_the_rest(l) ||
+	    !denies_the_rest(running))
+		return;
+	log_warn("acl: clients that match no entry are permitted now acl=%s",
+	    c->words->word[0]);
+	reply_add(&c->reply->out,
+	    "warning: clients that match no entry of list %s are permitted "
+	    "now, as its last entry denies\n",
+	    c->words->word[0]);
+}
+
 static int
 access_add_entry(struct call *c, struct acl *l, bool permit,
     const struct acl *like, struct error *e)
 {
 	const struct words *w = c->words;
+	const struct acl_entry *by;
 	struct acl_entry entry;
 
 	if (acl_entry_parse(&entry, permit, w->word[2], w->word[3], e) < 0)
 		return -1;
+	by = acl_overruling(l, &entry);
+	if (by != NULL)
+		emit_overruled(c, &entry, by);
+	if (!permit)
+		emit_opened(c, l, like);
 	if (acl_add_entry(l, &entry, like) < 0)
 		return error_set(e, "out of memory");
 	if (entry.was_cut)

@@ -351,6 +351,37 @@ acl_find(const struct acl *l, const struct peer *who)
 	return l->shared->country == NULL ? i : find_country(l, who, i);
 }
 
+/* Whether an entry matches all clients that the other one matches. */
+static bool
+includes(const struct acl_entry *all, const struct acl_entry *some)
+{
+	uint64_t ip[2], mask[2], at[2], of[2];
+	int i;
+
+	memcpy(ip, all->ip, sizeof(ip));
+	memcpy(mask, all->mask, sizeof(mask));
+	memcpy(at, some->ip, sizeof(at));
+	memcpy(of, some->mask, sizeof(of));
+	for (i = 0; i < 2; i++)
+		if ((mask[i] & ~of[i]) != 0 || (at[i] & mask[i]) != ip[i])
+			return false;
+	return all->family == some->family;
+}
+
+const struct acl_entry *
+acl_overruling(const struct acl *l, const struct acl_entry *entry)
+{
+	const struct acl_entry *e;
+	size_t i, n = l->count < ACL_COMPARED ? l->count : ACL_COMPARED;
+
+	for (i = l->count - n; i < l->count; i++) {
+		e = acl_at(l, i);
+		if (e->permit != entry->permit && includes(e, entry))
+			return e;
+	}
+	return NULL;
+}
+
 bool
 acl_permits(const struct acl *l, const struct peer *who)
 {

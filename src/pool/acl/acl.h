@@ -51,6 +51,11 @@ bool acl_has_countries(const struct acl *l);
 const struct acl_entry *acl_at(const struct acl *l, size_t i);
 /* Returns the number of the first entry that matches the client, or `count`. */
 size_t acl_find(const struct acl *l, const struct peer *who);
+/* Of the last ACL_COMPARED entries one that matches all clients of `entry`,
+ * which would follow them, and has the other verdict; NULL: there is none. */
+enum { ACL_COMPARED = 256 };
+const struct acl_entry *acl_overruling(
+    const struct acl *l, const struct acl_entry *entry);
 /* Whether the list lets the client in. */
 bool acl_permits(const struct acl *l, const struct peer *who);
 

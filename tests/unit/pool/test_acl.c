@@ -165,6 +165,51 @@ END_TEST
 
 /* ---- long lists ---- */
 
+static const char *
+overruled(bool permit, const char *address)
+{
+	static char said[ACL_TEXT_MAX];
+	const struct acl_entry *by;
+	struct acl_entry entry;
+	struct error e;
+
+	ck_assert_int_eq(acl_entry_parse(&entry, permit, address, NULL, &e), 0);
+	by = acl_overruling(&list, &entry);
+	return by != NULL ? acl_format_entry(by, said) : "";
+}
+
+/* What an entry before already decides for all of its clients. */
+START_TEST(earlier_entries_overrule)
+{
+	int i;
+
+	acl_init(&list);
+	ck_assert_str_eq(overruled(false, "10.1.0.0/16"), "");
+	add(true, "10.0.0.0/8", NULL);
+	add(false, "2001:db8::/32", NULL);
+	add(true, "unix", NULL);
+	ck_assert_str_eq(
+	    overruled(false, "10.1.0.0/16"), "permit 10.0.0.0 255.0.0.0");
+	ck_assert_str_eq(
+	    overruled(false, "10.0.0.0/8"), "permit 10.0.0.0 255.0.0.0");
+	ck_assert_str_eq(overruled(true, "10.1.0.0/16"), "");
+	ck_assert_str_eq(overruled(false, "0.0.0.0/0"), "");
+	ck_assert_str_eq(overruled(false, "11.0.0.0/16"), "");
+	ck_assert_str_eq(overruled(false, "::/0"), "");
+	ck_assert_str_eq(
+	    overruled(true, "2001:db8::7"), "deny 2001:db8::/32");
+	ck_assert_str_eq(overruled(true, "2001:db8::/31"), "");
+	ck_assert_str_eq(overruled(false, "unix"), "permit unix");
+	/* only so many are compared */
+	for (i = 0; i < ACL_COMPARED - 1; i++)
+		add(true, "192.0.2.1", NULL);
+	ck_assert_str_eq(overruled(false, "unix"), "permit unix");
+	add(true, "192.0.2.1", NULL);
+	ck_assert_str_eq(overruled(false, "unix"), "");
+	acl_fini(&list);
+}
+END_TEST
+
 static uint64_t state;
 
 static unsigned
@@ -333,6 +378,7 @@ SUITE(test_acl)
 	SUITE_ADD(s, ipv6_entries_are_of_ipv6, 10);
 	SUITE_ADD(s, unix_clients, 10);
 	SUITE_ADD(s, cut_addresses_are_known, 10);
+	SUITE_ADD(s, earlier_entries_overrule, 10);
 	SUITE_ADD(s, long_lists_match_as_walked, 60);
 	SUITE_ADD(s, wide_lists_match_as_walked, 60);
 	SUITE_ADD(s, copies_part, 60);
