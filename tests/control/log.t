@@ -79,6 +79,8 @@ says request_format has no effect without request_log
 > no request_log; no request_format
 # pages about pen
 > web
+> web 0
+< error: web: "0": listening address "0": port out of range 1..65535
 > web_acl
 < -1
 > web_mode

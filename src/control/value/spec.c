@@ -248,7 +248,18 @@ int
 spec_parse_local(struct listen_list *list, const char *text,
     enum resolve_how how, struct error *e)
 {
-	return spec_parse_list(list, text, "127.0.0.1", how, e);
+	unsigned i;
+
+	if (spec_parse_list(list, text, "127.0.0.1", how, e) < 0)
+		return -1;
+	for (i = 0; i < list->count; i++)
+		if (list->entry[i].at.u.sa.sa_family != AF_UNIX &&
+		    addr_port(&list->entry[i].at) == 0)
+			return error_set(e,
+			    "listening address \"%.200s\": port out of range "
+			    "1..65535",
+			    text);
+	return 0;
 }
 
 bool

@@ -204,6 +204,11 @@ START_TEST(a_page_at_a_port_is_local)
 		    spec_parse_web(&at, ports[i], &e) == 0, "%s", e.text);
 		ck_assert_str_eq(addr_format(&at, out), "127.0.0.1:8080");
 	}
+	/* the system would choose one, which nobody knows */
+	ck_assert_int_eq(spec_parse_web(&at, "0", &e), -1);
+	ck_assert_str_eq(e.text,
+	    "listening address \"0\": port out of range 1..65535");
+	ck_assert_int_eq(spec_parse_web(&at, "[::1]:0", &e), -1);
 	ck_assert_int_eq(spec_parse_web(&at, "*:http-alt", &e), 0);
 	ck_assert_str_eq(addr_format(&at, out), "0.0.0.0:8080");
 }
