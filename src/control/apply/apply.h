@@ -174,6 +174,9 @@ void apply_acls_commit(struct apply_all *a);
 /* Takes the named lists out that are empty and that nothing refers to. Returns
  * 0, or -1 with errno ENOMEM. */
 int apply_acls_remove_unused(struct plan *p);
+/* Whether a setting of any service or of the process, or a server, refers to
+ * the list. */
+bool apply_acls_is_used(const struct plan *p, const struct acl_ref *list);
 int apply_acls_number(const struct process_plan *p, const struct acl_ref *ref);
 
 /* Whether errors that servers answer are reported. */

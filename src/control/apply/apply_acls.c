@@ -132,45 +132,42 @@ apply_acls_check_servers(const struct apply *a, bool all, struct error *e)
 /* ---- lists that are used no more ---- */
 
 static bool
-is_setting(enum row_scope scope, const void *base, const char *name)
+is_setting(enum row_scope scope, const void *base, const struct acl_ref *list)
 {
 	const struct command *row;
-	const struct acl_ref *ref;
 
-	TABLE_EACH_OF (scope, row) {
-		if (!refers(row))
-			continue;
-		ref =
-		    (const struct acl_ref *)((const char *)base + row->offset);
-		if (ref->name != NULL && strcmp(ref->name, name) == 0)
+	TABLE_EACH_OF (scope, row)
+		if (refers(row) &&
+		    acl_ref_equal((const struct acl_ref *)((const char *)base +
+				      row->offset),
+			list))
 			return true;
-	}
 	return false;
 }
 
 static bool
-is_of_a_server(const struct plan *p, const char *name)
+is_of_a_server(const struct plan *p, const struct acl_ref *list)
 {
 	const struct server_plan *s;
 	unsigned slot;
 
 	for (slot = 0; (s = plan_slot(p, slot)) != NULL; slot++)
-		if (s->acl.name != NULL && strcmp(s->acl.name, name) == 0)
+		if (acl_ref_equal(&s->acl, list))
 			return true;
 	return false;
 }
 
-static bool
-is_in_use(const struct plan *p, const char *name)
+bool
+apply_acls_is_used(const struct plan *p, const struct acl_ref *list)
 {
 	const struct plan *one;
 	unsigned i;
 
 	for (i = 0; (one = plan_service_at(p, i)) != NULL; i++)
-		if (is_setting(SCOPE_SERVICE, one->config, name) ||
-		    is_of_a_server(one, name))
+		if (is_setting(SCOPE_SERVICE, one->config, list) ||
+		    is_of_a_server(one, list))
 			return true;
-	return is_setting(SCOPE_PROCESS, p->process, name);
+	return is_setting(SCOPE_PROCESS, p->process, list);
 }
 
 /* "no acl NAME" leaves an empty list. It stays while something refers to it,
@@ -183,8 +180,9 @@ apply_acls_remove_unused(struct plan *p)
 
 	while (i < p->process->acls.count) {
 		const struct named_acl *l = &p->process->acls.named[i];
+		struct acl_ref list = { .number = -1, .name = l->name };
 
-		if (!acl_is_empty(&l->list) || is_in_use(p, l->name)) {
+		if (!acl_is_empty(&l->list) || apply_acls_is_used(p, &list)) {
 			i++;
 			continue;
 		}

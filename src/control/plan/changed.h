@@ -23,13 +23,14 @@ struct process_plan;
 #define CHANGED_SERVER_CHECK CHANGED(4)
 #define CHANGED_WEIGHT	     CHANGED(5)
 #define CHANGED_PRIO	     CHANGED(6)
-#define CHANGED_SLOW_START   CHANGED(7)
+/* Of slow_start and others: only warnings depend on it. */
+#define CHANGED_WARNED	     CHANGED(7)
 /* What nothing but the server itself depends on. */
 #define CHANGED_SERVER CHANGED(8)
 #define CHANGED_SERVERS                                               \
 	(CHANGED_HOSTS | CHANGED_LIMITS | CHANGED_SERVER_TLS |        \
 	    CHANGED_FORWARD | CHANGED_SERVER_CHECK | CHANGED_WEIGHT | \
-	    CHANGED_PRIO | CHANGED_SLOW_START | CHANGED_SERVER)
+	    CHANGED_PRIO | CHANGED_WARNED | CHANGED_SERVER)
 
 /* ---- a service ---- */
 

@@ -56,6 +56,10 @@ print_http(
 		reply_add(text,
 		    "%.400s trusts all clients: access list %s is empty\n",
 		    origin_name(p, "forwarded"), acl_ref_word(ref, word));
+	if (p->config->frontend.dns.on)
+		reply_add(text,
+		    "%.400s refuses DNS queries by TCP, which are not HTTP\n",
+		    origin_name(p, "http"));
 	print_h2(p, "ssl_alpn", t->alpn, text);
 	print_h2(p, "ssl_upstream_alpn", t->upstream_alpn, text);
 }
@@ -107,6 +111,29 @@ print_unguarded(const struct plan *p, struct buffer *text)
 		    c->web);
 }
 
+/* ---- access lists that nothing refers to ---- */
+
+static void
+print_unused_lists(const struct plan *all, struct buffer *text)
+{
+	const struct plan_acls *lists = &all->process->acls;
+	char word[ACL_WORD_MAX];
+	struct acl_ref ref;
+	const struct acl *l;
+	unsigned i;
+
+	for (i = 0; (l = plan_acls_at(lists, i, word)) != NULL; i++) {
+		ref = (struct acl_ref){ .number = -1, .name = word };
+		if (i < ACL_LISTS)
+			ref = (struct acl_ref){ .number = (int)i };
+		if (!acl_is_empty(l) && !apply_acls_is_used(all, &ref))
+			reply_add(text,
+			    "access list %s has no effect: no setting names "
+			    "it\n",
+			    word);
+	}
+}
+
 /* ---- all of them ---- */
 
 /* Prints the warnings about the process; these are printed with those of the
@@ -148,9 +175,12 @@ static void
 print_process(
     const struct warnings_scope *w, const struct plan *p, struct buffer *text)
 {
-	(void)w;
-	if (p->process != NULL)
-		print_of_process(p, text);
+	if (p->process == NULL)
+		return;
+	print_of_process(p, text);
+	/* commands fill a list before they set where it applies */
+	if (w->before == NULL || w->changed & CHANGED_ANEW)
+		print_unused_lists(p, text);
 }
 
 static const struct {

@@ -40,6 +40,7 @@ enum need {
 	NEED_LONGER_IDLE,
 	NEED_QUIET_END,
 	NEED_PEEKING,
+	NEED_HELLO,
 	NEED_SERVERS,
 	NEED_HTTP,
 	NEED_REQUEST_LOG,
@@ -168,6 +169,10 @@ find_connection_needs(const struct plan *p, bool has[NEEDS])
 	    f->end.quiet != QUIET_END_NONE || f->dummy || none;
 	has[NEED_PEEKING] = f->peek || p->routes != NULL ||
 	    f->http.sticky[0] != '\0' || none;
+	/* a request is read whole before it is passed on */
+	has[NEED_HELLO] = has[NEED_PEEKING] || f->http.on ||
+	    p->config->accept_proxy.name != NULL ||
+	    p->config->accept_proxy.number >= 0;
 	/* connections opened in advance have no client yet */
 	has[NEED_NOT_TRANSPARENT] = !transparent_is_wanted(p);
 	/* the dummy server answers by itself */
@@ -269,19 +274,22 @@ static const struct {
 	    "proxy_protocol conn_rate client_limit_action retry_requests "
 	    "hello_timeout idle_timeout half_timeout linger buffer "
 	    "tcp_nodelay tcp_fastclose splice pending_max accept_max backlog "
-	    "quiet_end quiet_time max_age" },
+	    "quiet_end quiet_time max_age ssl_upstream" },
 	{ NEED_KEEPALIVE, "without keepalive",
 	    "keepalive_time keepalive_interval keepalive_count" },
 	{ NEED_LONGER_IDLE, "with a shorter idle_timeout", "half_timeout" },
 	{ NEED_QUIET_END, "with quiet_end none", "quiet_time" },
 	{ NEED_MAX, "while no server has a max or hard", "queue" },
 	{ NEED_PEEKING, "without peek or route", "peek_wait" },
+	{ NEED_HELLO, "without accept_proxy, peek, route or http",
+	    "hello_timeout" },
 	{ NEED_SERVERS, "with dummy",
 	    "http http_status session_log log_format log_sample "
 	    "request_log accept_proxy proxy_protocol timeout retry "
 	    "retry_requests tries queue idlers peek peek_wait buffer "
 	    "rate_down rate_up half_timeout linger pending_max "
-	    "tcp_fastclose max_age" },
+	    "tcp_fastclose max_age tracking clients_max blacklist "
+	    "failback source transparent ssl_upstream on_down on_up" },
 	{ NEED_HTTP, "without http (-H)",
 	    "forwarded http_forwarded redirect_https http_connect "
 	    "http_errors http_request_id http_sticky observe request_log" },

@@ -112,12 +112,17 @@ print_start(
 }
 
 static bool
+is_checked(const struct plan *p, const struct server_plan *s)
+{
+	return s->check != NULL ? strcmp(s->check, "off") != 0
+				: p->config->checks.text != NULL;
+}
+
+static bool
 has_useless_target(const struct plan *p, const struct server_plan *s)
 {
-	bool checked = s->check != NULL ? strcmp(s->check, "off") != 0
-					: p->config->checks.text != NULL;
-
-	return !checked && (s->check_port > 0 || s->check_address != NULL);
+	return !is_checked(p, s) &&
+	    (s->check_port > 0 || s->check_address != NULL);
 }
 
 static void
@@ -127,6 +132,64 @@ print_target(
 	(void)p;
 	reply_add(text, "%s has no effect without check",
 	    s->check_port > 0 ? "check_port" : "check_address");
+}
+
+/* Datagrams and frames have neither. */
+static bool
+has_connections(const struct plan *p)
+{
+	const struct frontend_options *f = &p->config->frontend;
+
+	return !direct_is_wanted(p) && (!f->udp.on || f->dns.on);
+}
+
+static bool
+has_useless_tls(const struct plan *p, const struct server_plan *s)
+{
+	return s->set.tls == SERVER_TLS_ON && !has_connections(p);
+}
+
+static void
+print_tls(
+    const struct plan *p, const struct server_plan *s, struct buffer *text)
+{
+	(void)p;
+	(void)s;
+	reply_add(text, "tls on has no effect with udp or dsr_if");
+}
+
+static bool
+has_useless_proxy(const struct plan *p, const struct server_plan *s)
+{
+	return s->set.proxy > SERVER_PROXY_OFF && !has_connections(p);
+}
+
+static void
+print_proxy(
+    const struct plan *p, const struct server_plan *s, struct buffer *text)
+{
+	(void)s;
+	reply_add(text, "proxy_protocol has no effect with %s",
+	    direct_is_wanted(p) ? "dsr_if" : "udp: see udp_proxy");
+}
+
+/* The neighbours of direct server return, and names without an address, mark
+ * servers down, too. */
+static bool
+has_useless_down(const struct plan *p, const struct server_plan *s)
+{
+	return (s->set.on_down == SERVER_ON_DOWN_CUT || s->set.may_be_down) &&
+	    !is_checked(p, s) && !direct_is_wanted(p) &&
+	    !p->config->start_unresolved;
+}
+
+static void
+print_down(
+    const struct plan *p, const struct server_plan *s, struct buffer *text)
+{
+	(void)p;
+	reply_add(text, "%s has no effect without check",
+	    s->set.may_be_down ? "may_be_down" : "on_down cut");
 }
 
 /* The system refuses to connect there; a director has the interface, and a
@@ -164,11 +227,19 @@ static const struct server_warning server_warnings[] = {
 	    print_weight, "their weights have no effect" },
 	{ CHANGED_PRIO | CHANGED_POOL | WITH_SERVER, has_useless_prio,
 	    print_prio, "their prio has no effect" },
-	{ CHANGED_SLOW_START | CHANGED_POOL | WITH_SERVER, has_useless_start,
+	{ CHANGED_WARNED | CHANGED_POOL | WITH_SERVER, has_useless_start,
 	    print_start, "slow_start has no effect" },
 	{ CHANGED_SERVER_CHECK | CHANGED_CHECKS | WITH_SERVER,
 	    has_useless_target, print_target,
 	    "check_port and check_address have no effect" },
+	{ CHANGED_SERVER_TLS | CHANGED_FRONTEND | WITH_SERVER, has_useless_tls,
+	    print_tls, "tls on has no effect with udp or dsr_if" },
+	{ CHANGED_WARNED | CHANGED_FRONTEND | WITH_SERVER, has_useless_proxy,
+	    print_proxy, "proxy_protocol has no effect with udp or dsr_if" },
+	{ CHANGED_WARNED | CHANGED_SERVER_CHECK | CHANGED_CHECKS |
+		CHANGED_SERVICE | WITH_SERVER,
+	    has_useless_down, print_down,
+	    "on_down cut and may_be_down have no effect without check" },
 	{ CHANGED_SOURCE | WITH_SERVER, lacks_interface, print_interface,
 	    "a link-local address needs an interface" },
 };

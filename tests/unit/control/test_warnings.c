@@ -269,6 +269,132 @@ START_TEST(link_local_without_an_interface)
 }
 END_TEST
 
+static void
+set(char **to, const char *word)
+{
+	ck_assert_int_eq(text_set(to, word), 0);
+}
+
+static struct server_plan *
+first_server(void)
+{
+	struct server_plan *s = plan_edit(plan, server_slot(0));
+
+	ck_assert_ptr_nonnull(s);
+	return s;
+}
+
+/* Datagrams are sent as they are: an operator who believes in TLS would send
+ * them in plain text. */
+START_TEST(servers_of_datagrams)
+{
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	add_servers(1, 0, 0, SERVER_FORWARD_AS_SET);
+	first_server()->set.tls = SERVER_TLS_ON;
+	first_server()->set.proxy = SERVER_PROXY_V2;
+	edit()->tls.upstream = true;
+	ck_assert_str_eq(printed(), "");
+	edit()->frontend.udp.on = true;
+	ck_assert_str_eq(printed(),
+	    "ssl_upstream has no effect with udp or dsr_if\n"
+	    "server 0: tls on has no effect with udp or dsr_if\n"
+	    "server 0: proxy_protocol has no effect with udp: see "
+	    "udp_proxy\n");
+	edit()->frontend.dns.on = true; /* by TCP, too */
+	ck_assert_str_eq(printed(), "");
+	edit()->frontend.dns.on = false;
+	edit()->tls.upstream = false;
+	first_server()->set.tls = SERVER_TLS_OFF;
+	first_server()->set.proxy = SERVER_PROXY_OFF;
+	ck_assert_str_eq(printed(), "");
+	plan_free(plan);
+}
+END_TEST
+
+/* What never is down. */
+START_TEST(servers_without_a_check)
+{
+	static char check[] = "connect";
+
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	add_servers(2, 0, 0, SERVER_FORWARD_AS_SET);
+	first_server()->set.on_down = SERVER_ON_DOWN_CUT;
+	ck_assert_str_eq(
+	    printed(), "server 0: on_down cut has no effect without check\n");
+	first_server()->set.may_be_down = 1;
+	ck_assert_str_eq(
+	    printed(), "server 0: may_be_down has no effect without check\n");
+	edit()->start_unresolved = true; /* its name may lack an address */
+	ck_assert_ptr_null(strstr(printed(), "may_be_down"));
+	edit()->start_unresolved = false;
+	edit()->checks.text = check;
+	ck_assert_str_eq(printed(), "");
+	ck_assert_int_eq(text_set(&first_server()->check, "off"), 0);
+	ck_assert_str_eq(
+	    printed(), "server 0: may_be_down has no effect without check\n");
+	edit()->checks.text = NULL;
+	ck_assert_int_eq(text_set(&first_server()->check, "connect"), 0);
+	ck_assert_str_eq(printed(), "");
+	plan_free(plan);
+}
+END_TEST
+
+/* What is read before there is a server. */
+START_TEST(hello_without_a_hello)
+{
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	edit()->frontend.hello_ms = 1000;
+	ck_assert_str_eq(printed(),
+	    "hello_timeout has no effect without accept_proxy, peek, route "
+	    "or http\n");
+	edit()->accept_proxy.number = 3;
+	ck_assert_str_eq(printed(), "");
+	edit()->accept_proxy.number = -1;
+	edit()->frontend.http.on = true;
+	ck_assert_str_eq(printed(), "");
+	edit()->frontend.dns.on = edit()->frontend.udp.on = true;
+	ck_assert_str_eq(printed(),
+	    "http refuses DNS queries by TCP, which are not HTTP\n");
+	plan_free(plan);
+}
+END_TEST
+
+static void
+permit_in(const char *list, const char *address)
+{
+	struct acl_entry entry;
+	struct error e;
+	struct acl *l = plan_acls_edit(&plan->process->acls, list, &e);
+
+	ck_assert_ptr_nonnull(l);
+	ck_assert_int_eq(acl_entry_parse(&entry, true, address, NULL, &e), 0);
+	ck_assert_int_eq(acl_add_entry(l, &entry, NULL), 0);
+}
+
+START_TEST(lists_that_nothing_names)
+{
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	add_servers(1, 0, 0, SERVER_FORWARD_AS_SET);
+	permit_in("0", "10.0.0.1"); /* that of client_acl and control_acl */
+	permit_in("4", "10.0.0.1");
+	permit_in("office", "10.0.0.1");
+	ck_assert_str_eq(printed(),
+	    "access list 4 has no effect: no setting names it\n"
+	    "access list office has no effect: no setting names it\n");
+	edit()->client_acl.number = 4;
+	set(&first_server()->acl.name, "office");
+	ck_assert_str_eq(printed(), "");
+	plan->process->control_acl.number = 5;
+	ck_assert_str_eq(
+	    printed(), "access list 0 has no effect: no setting names it\n");
+	plan_free(plan);
+}
+END_TEST
+
 START_TEST(eight_are_all_named)
 {
 	plan = plan_new();
@@ -279,12 +405,6 @@ START_TEST(eight_are_all_named)
 	plan_free(plan);
 }
 END_TEST
-
-static void
-set(char **to, const char *word)
-{
-	ck_assert_int_eq(text_set(to, word), 0);
-}
 
 /* The journal has all fields, whatever the format. */
 START_TEST(formats_for_the_journal)
@@ -424,6 +544,7 @@ set_for_connections(struct frontend_options *o)
 	edit()->idlers++;
 	o->retry_requests++;
 	o->hello_ms++;
+	o->peek = true;
 	o->idle_timeout_ms = 10 * 3600 * 1000;
 	o->linger_ms++;
 	o->buffer++;
@@ -614,6 +735,10 @@ SUITE(test_warnings)
 	SUITE_ADD(s, no_server, 10);
 	SUITE_ADD(s, link_local_without_an_interface, 10);
 	SUITE_ADD(s, eight_are_all_named, 10);
+	SUITE_ADD(s, servers_of_datagrams, 10);
+	SUITE_ADD(s, servers_without_a_check, 10);
+	SUITE_ADD(s, hello_without_a_hello, 10);
+	SUITE_ADD(s, lists_that_nothing_names, 10);
 	SUITE_ADD(s, dns_has_no_flows, 10);
 	SUITE_ADD(s, formats_for_the_journal, 10);
 	SUITE_ADD(s, what_is_not_there, 10);
