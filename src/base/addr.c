@@ -215,6 +215,20 @@ addr_is_any(const struct addr *a)
 }
 
 bool
+addr_is_multicast(const struct addr *a)
+{
+	const uint8_t *ip6 = a->u.in6.sin6_addr.s6_addr;
+
+	if (a->u.sa.sa_family == AF_INET)
+		return IN_MULTICAST(ntohl(a->u.in.sin_addr.s_addr));
+	if (a->u.sa.sa_family != AF_INET6)
+		return false;
+	return IN6_IS_ADDR_V4MAPPED(&a->u.in6.sin6_addr)
+	    ? ip6[12] >> 4 == 0xe
+	    : IN6_IS_ADDR_MULTICAST(&a->u.in6.sin6_addr);
+}
+
+bool
 addr_is_group(const struct addr *a)
 {
 	if (a->len == 0)

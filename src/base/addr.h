@@ -80,6 +80,8 @@ bool addr_equal(const struct addr *a, const struct addr *b);
 /* Whether it is the wildcard address of its family (0.0.0.0 or ::). */
 bool addr_is_any(const struct addr *a);
 
+/* Whether it is a multicast address, of either family, also IPv4-mapped. */
+bool addr_is_multicast(const struct addr *a);
 /* Whether it is a multicast address, or an IPv4 broadcast or reserved address
  * (224.0.0.0 and up). */
 bool addr_is_group(const struct addr *a);

@@ -60,6 +60,8 @@ listens_at_port(const struct listen_list *list, uint16_t port)
 	return false;
 }
 
+/* A wildcard listener receives what is sent to a group that any program of this
+ * host has joined, as it has 224.0.0.1: pen's own datagrams, too. */
 bool
 own_address_is(const struct frontend_address *l,
     const struct listen_list *clients, const struct addr *server)
@@ -80,5 +82,5 @@ own_address_is(const struct frontend_address *l,
 	}
 	return (at.u.sa.sa_family == to.u.sa.sa_family ||
 		   (at.u.sa.sa_family == AF_INET6 && !l->v6_only)) &&
-	    sock_is_local(&to);
+	    (sock_is_local(&to) || addr_is_multicast(&to));
 }

@@ -7,6 +7,7 @@
 
 #include "control/answer/reply.h"
 #include "control/apply/direct.h"
+#include "control/apply/own_servers.h"
 #include "control/value/choices.h"
 #include "control/verify/warnings_private.h"
 #include "pool/balance.h"
@@ -215,6 +216,38 @@ print_interface(
 	    s->host, s->host);
 }
 
+/* A group, or all hosts: no connection is possible, and of datagrams only those
+ * to a group, whose answers have other addresses than the flow's. */
+static bool
+is_no_host(const struct plan *p, const struct server_plan *s)
+{
+	struct addr a;
+
+	(void)p;
+	if (addr_parse_ip(&a, s->host, 0) < 0)
+		return false;
+	return addr_is_multicast(&a) ||
+	    (a.u.sa.sa_family == AF_INET &&
+		a.u.in.sin_addr.s_addr == htonl(INADDR_BROADCAST));
+}
+
+static void
+print_no_host(
+    const struct plan *p, const struct server_plan *s, struct buffer *text)
+{
+	struct addr a;
+	bool group =
+	    addr_parse_ip(&a, s->host, 0) == 0 && addr_is_multicast(&a);
+
+	if (group && p->config->frontend.udp.on && !direct_is_wanted(p))
+		reply_add(text,
+		    "%s is a multicast group: pen receives no answers of its "
+		    "members",
+		    s->host);
+	else
+		reply_add(text, "%s is not the address of a host", s->host);
+}
+
 /* Any of them may appear with its server, and go with a director. */
 #define WITH_SERVER (CHANGED_HOSTS | CHANGED_DSR)
 
@@ -242,6 +275,8 @@ static const struct server_warning server_warnings[] = {
 	    "on_down cut and may_be_down have no effect without check" },
 	{ CHANGED_SOURCE | WITH_SERVER, lacks_interface, print_interface,
 	    "a link-local address needs an interface" },
+	{ CHANGED_FRONTEND | WITH_SERVER, is_no_host, print_no_host,
+	    "the address is not one of a host" },
 };
 
 static void
@@ -249,15 +284,16 @@ print_each(const struct warnings_scope *w, const struct plan *p,
     const struct server_warning *d, struct buffer *text)
 {
 	const struct server_plan *s;
+	char title[OWN_TITLE_MAX];
 	unsigned i, n = 0;
 
 	if ((w->changed & d->on) == 0)
 		return;
-	for (i = next_slot(w, SLOTS_SPECIAL); (s = plan_slot(p, i)) != NULL;
+	for (i = next_slot(w, 0); (s = plan_slot(p, i)) != NULL;
 	     i = next_slot(w, i + 1)) {
 		if (s->host == NULL || !d->is(p, s) || ++n > EACH_MAX)
 			continue;
-		reply_add(text, "server %u: ", server_number(i));
+		reply_add(text, "%s: ", own_server_title(i, title));
 		d->print(p, s, text);
 		reply_add(text, "\n");
 	}

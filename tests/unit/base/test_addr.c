@@ -111,6 +111,27 @@ START_TEST(equality)
 }
 END_TEST
 
+START_TEST(multicast_groups)
+{
+	static const char *const groups[] = { "224.0.0.0", "239.255.255.255",
+		"ff02::1", "ff05::2", "::ffff:224.0.0.1" };
+	static const char *const others[] = { "223.255.255.255", "240.0.0.0",
+		"255.255.255.255", "fe80::1", "::ffff:10.0.0.1", "::" };
+	struct addr a = { .len = 0 };
+	size_t i;
+
+	ck_assert(!addr_is_multicast(&a));
+	for (i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		ck_assert_int_eq(addr_parse_ip(&a, groups[i], 1), 0);
+		ck_assert(addr_is_multicast(&a));
+	}
+	for (i = 0; i < sizeof(others) / sizeof(others[0]); i++) {
+		ck_assert_int_eq(addr_parse_ip(&a, others[i], 1), 0);
+		ck_assert(!addr_is_multicast(&a));
+	}
+}
+END_TEST
+
 START_TEST(who_can_be_asked)
 {
 	static const char *const groups[] = { "224.0.0.1", "239.255.255.250",
@@ -148,6 +169,7 @@ SUITE(test_addr)
 	SUITE_ADD(s, numeric, 10);
 	SUITE_ADD(s, unix_sockets, 10);
 	SUITE_ADD(s, equality, 10);
+	SUITE_ADD(s, multicast_groups, 10);
 	SUITE_ADD(s, who_can_be_asked, 10);
 	return s;
 }

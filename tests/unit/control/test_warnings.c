@@ -395,6 +395,57 @@ START_TEST(lists_that_nothing_names)
 }
 END_TEST
 
+/* Those that are not numbered have a name, in each of these lines. */
+START_TEST(servers_that_are_no_hosts)
+{
+	static const char *const groups[] = { "224.0.0.1", "239.255.255.255",
+		"ff02::1%lo", "::ffff:224.0.0.251" };
+	static const char *const hosts[] = { "223.255.255.255", "240.0.0.1",
+		"fe80::1%lo", "::ffff:10.0.0.1", "localhost" };
+	struct server_plan *s;
+	size_t i;
+
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	add_servers(1, 0, 0, SERVER_FORWARD_AS_SET);
+	for (i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		set(&first_server()->host, groups[i]);
+		edit()->frontend.udp.on = false;
+		ck_assert_str_eq(printed(),
+		    text("server 0: %s is not the address of a host\n",
+			groups[i]));
+		edit()->frontend.udp.on = true;
+		ck_assert_str_eq(printed(),
+		    text("server 0: %s is a multicast group: pen receives no "
+			 "answers of its members\n",
+			groups[i]));
+	}
+	for (i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
+		set(&first_server()->host, hosts[i]);
+		ck_assert_str_eq(printed(), "");
+	}
+	set(&first_server()->host, "255.255.255.255");
+	ck_assert_str_eq(printed(),
+	    "server 0: 255.255.255.255 is not the address of a host\n");
+	set(&first_server()->host, "127.0.0.1");
+	s = plan_edit(plan, SLOT_EMERGENCY);
+	ck_assert_ptr_nonnull(s);
+	set(&s->host, "fe80::1");
+	s = plan_edit(plan, SLOT_ABUSE);
+	ck_assert_ptr_nonnull(s);
+	set(&s->host, "255.255.255.255");
+	edit()->frontend.udp.on = false;
+	edit()->frontend.limits.action = LIMIT_ACTION_ABUSE;
+	edit()->frontend.limits.conns = 1;
+	ck_assert_str_eq(printed(),
+	    "the emergency server: fe80::1 cannot be reached without an "
+	    "interface: fe80::1%IF\n"
+	    "the abuse server: 255.255.255.255 is not the address of a "
+	    "host\n");
+	plan_free(plan);
+}
+END_TEST
+
 START_TEST(eight_are_all_named)
 {
 	plan = plan_new();
@@ -736,6 +787,7 @@ SUITE(test_warnings)
 	SUITE_ADD(s, link_local_without_an_interface, 10);
 	SUITE_ADD(s, eight_are_all_named, 10);
 	SUITE_ADD(s, servers_of_datagrams, 10);
+	SUITE_ADD(s, servers_that_are_no_hosts, 10);
 	SUITE_ADD(s, servers_without_a_check, 10);
 	SUITE_ADD(s, hello_without_a_hello, 10);
 	SUITE_ADD(s, lists_that_nothing_names, 10);
