@@ -755,7 +755,8 @@ START_TEST(strange_files)
 	fwrite("blacklist 7\n\0no keepalive\n", 1, 27, f);
 	fclose(f);
 	ck_assert_str_eq(ask(line),
-	    text("error: include: \"%s\": contains a NUL byte\n", path));
+	    text("error: include: \"%s\": contains a NUL byte in line 2\n",
+		path));
 	ck_assert_str_eq(ask("blacklist\n"), "30\n");
 	down();
 }

@@ -3,6 +3,8 @@
 #include "config.h"
 
 #include <check.h>
+#include <fcntl.h>
+#include <stdio.h>
 #include <signal.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -605,6 +607,97 @@ START_TEST(check_finds_what_a_start_refuses)
 }
 END_TEST
 
+static void
+write_bytes(const char *path, const char *bytes, size_t n)
+{
+	FILE *f = fopen(path, "w");
+
+	ck_assert_ptr_nonnull(f);
+	ck_assert_uint_eq(fwrite(bytes, 1, n, f), n);
+	ck_assert_int_eq(fclose(f), 0);
+}
+
+/* A file within a file is not waited for; a start did, without a word. The file
+ * itself may be a pipe, for it is named on the command line. */
+START_TEST(includes_that_are_no_files)
+{
+	const char *conf = scratch("conf"), *fifo = scratch("fifo");
+	int terminal = posix_openpt(O_RDWR | O_NOCTTY);
+
+	ck_assert_int_eq(mkfifo(fifo, 0600), 0);
+	write_file(conf, text("# 1\ninclude %s\n", fifo));
+	pen_expect_failure(
+	    text("pen: %s:2: include: \"%s\": is a pipe\n", conf, fifo),
+	    "--check", "-F", conf, NULL);
+	pen_expect_failure("is a pipe\n", "-f", "-F", conf, NULL);
+	if (terminal < 0 || grantpt(terminal) < 0 || unlockpt(terminal) < 0)
+		SKIP("no terminals here");
+	write_file(conf, text("include %s\n", ptsname(terminal)));
+	pen_expect_failure("has nothing to read: it is a terminal", "--check",
+	    "-F", conf, NULL);
+	close(terminal);
+}
+END_TEST
+
+/* The error has the line, and names what editors of another system write. */
+START_TEST(files_that_are_no_text)
+{
+	static const char utf16[] = "\xff\xfe#\0\n\0", big[] = "\xfe\xff\0#";
+	const char *conf = scratch("conf");
+
+	write_bytes(conf, "# 1\n# 2\n# 3 \0\n\0", 15);
+	pen_expect_failure(
+	    text("pen: \"%s\": contains a NUL byte in line 3\n", conf),
+	    "--check", "-F", conf, NULL);
+	write_bytes(conf, "\0", 1);
+	pen_expect_failure("contains a NUL byte in line 1\n", "--check", "-F",
+	    conf, NULL);
+	write_bytes(conf, utf16, sizeof(utf16));
+	pen_expect_failure("is in UTF-16: save it in UTF-8\n", "--check", "-F",
+	    conf, NULL);
+	write_bytes(conf, big, sizeof(big));
+	pen_expect_failure("is in UTF-16: save it in UTF-8\n", "--check", "-F",
+	    conf, NULL);
+}
+END_TEST
+
+static void
+expect_group(const char *front, const char *server)
+{
+	const char *argv[] = { getenv("PEN"), "--check", "-U", front, server,
+		NULL };
+	struct child c;
+
+	child_start(&c, argv);
+	ck_assert_int_eq(child_wait(&c, 10000), 0);
+	ck_assert_ptr_nonnull(strstr(child_err(&c), "is a multicast group"));
+}
+
+/* A datagram to a group that this host has joined comes back to the wildcard
+ * address, and becomes a datagram of another client: 7,460 flows in a second.
+ * A listener with an address of its own gets none. */
+START_TEST(pen_is_no_member_of_a_group)
+{
+	static const char *const groups[] = { "224.0.0.1", "239.1.2.3",
+		"[::ffff:224.0.0.1]" };
+	const char *front = free_front(), *port = strrchr(front, ':') + 1;
+	size_t i;
+
+	for (i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
+		pen_expect_failure("is pen's own listening address", "-U",
+		    "--check", text("0.0.0.0:%s", port),
+		    text("%s:%s", groups[i], port), NULL);
+		pen_expect_failure("is pen's own listening address", "-U",
+		    "--check", text("0.0.0.0:%s", port), groups[i], NULL);
+		expect_group(front, text("%s:%s", groups[i], port));
+		expect_group(
+		    text("0.0.0.0:%s", port), text("%s:9", groups[i]));
+	}
+	pen_expect_failure("is pen's own listening address", "-U", "--check",
+	    text("[::]:%s", port), text("[ff02::1%%lo]:%s", port), NULL);
+}
+END_TEST
+
 /* However the address is written: each client would come to it again. */
 START_TEST(pen_is_no_server_of_its_own)
 {
@@ -1142,6 +1235,9 @@ SUITE(test_options)
 	SUITE_ADD(s, check_says_all_kinds, 10);
 #endif
 	SUITE_ADD(s, check_finds_what_a_start_refuses, 60);
+	SUITE_ADD(s, pen_is_no_member_of_a_group, 30);
+	SUITE_ADD(s, includes_that_are_no_files, 20);
+	SUITE_ADD(s, files_that_are_no_text, 20);
 	SUITE_ADD(s, pen_is_no_server_of_its_own, 60);
 	SUITE_ADD(s, addresses_of_its_own, 60);
 	SUITE_ADD(s, warnings_are_said, 20);

@@ -171,16 +171,37 @@ warn_of_lines(const char *path, const char *text)
 	}
 }
 
-/* Reads the whole file as a string. It may wait for more bytes (of a pipe) only
- * before clients are served. */
+/* Refuses bytes that are no text: a NUL byte would end it. */
+static int
+check_text(const struct buffer *text, struct error *e)
+{
+	size_t n = buffer_length(text);
+	const char *from = n > 0 ? buffer_bytes(text) : "", *at = from, *nul;
+	unsigned line = 1;
+
+	nul = memchr(from, '\0', n);
+	if (n == 0 || nul == NULL)
+		return 0;
+	if (strncmp(from, "\xff\xfe", 2) == 0 ||
+	    strncmp(from, "\xfe\xff", 2) == 0)
+		return error_set(e, "is in UTF-16: save it in UTF-8");
+	while ((at = memchr(at, '\n', (size_t)(nul - at))) != NULL) {
+		line++;
+		at++;
+	}
+	return error_set(e, "contains a NUL byte in line %u", line);
+}
+
+/* Reads the whole file as a string. It may wait for more bytes (of a pipe, or
+ * of a terminal) only if clients are not served yet, and not for a file within
+ * a file, about which it would wait without a word. */
 static int
 read_text(const char *path, bool wait, struct buffer *text, struct error *e)
 {
 	if (file_read(path, FILE_MAX, wait, text, e) < 0)
 		return -1;
-	if (buffer_length(text) > 0 &&
-	    memchr(buffer_bytes(text), '\0', buffer_length(text)) != NULL)
-		return error_set(e, "contains a NUL byte");
+	if (check_text(text, e) < 0)
+		return -1;
 	return buffer_append(text, "", 1) == 0 ? 0
 					       : error_set(e, "out of memory");
 }
@@ -192,10 +213,11 @@ read_file(
     struct call *c, const char *path, struct buffer *text, struct error *e)
 {
 	struct pen *p = c->pen;
+	bool wait = p->phase < PHASE_SERVING && c->origin == NULL;
 
 	if (p->role.member > 0)
 		return process_role_next_file(p, path, text, e);
-	if (read_text(path, p->phase < PHASE_SERVING, text, e) < 0)
+	if (read_text(path, wait, text, e) < 0)
 		return error_of(e, "\"%.300s\"", path);
 	return process_role_add_file(p, path, text, e);
 }
