@@ -258,7 +258,7 @@ ask x = server 0: x
 > blaklist
 < error: unknown command "blaklist" (did you mean blacklist?)
 > no blacklist
-< error: no blacklist: there is no "no blacklist"
+< error: no blacklist: there is no "no blacklist"; "blacklist 30" is the default
 > "mode
 < error: missing closing quote
 > # nothing

@@ -245,6 +245,48 @@ is_draft_alone(const struct call *c)
 	    c->service == c->pen->blank;
 }
 
+static bool
+is_setting(const struct command *row)
+{
+	const struct command *one;
+
+	SETTING_EACH (one)
+		if (one == row)
+			return true;
+	return false;
+}
+
+/* A setting with a default has no form without a value: the error has the
+ * line that returns to the default. */
+static int
+refuse_no(const struct command *row, struct error *e)
+{
+	struct plan *plain = is_setting(row) ? plan_new() : NULL;
+	size_t n = strlen(row->name);
+	struct buffer text;
+	const char *line;
+
+	error_set(e, "there is no \"no %s\"", row->name);
+	buffer_init(&text);
+	if (plain != NULL)
+		setting_print_all(plain, plain, &text);
+	line = plain != NULL && buffer_append(&text, "", 1) == 0
+	    ? buffer_bytes(&text)
+	    : "";
+	while (*line != '\0' &&
+	    (strncmp(line, row->name, n) != 0 || line[n] != ' ')) {
+		line += strcspn(line, "\n");
+		line += *line == '\n';
+	}
+	if (*line != '\0')
+		error_set(e,
+		    "there is no \"no %s\"; \"%.*s\" is the default",
+		    row->name, (int)strcspn(line, "\n"), line);
+	buffer_fini(&text);
+	plan_free(plain);
+	return -1;
+}
+
 int
 command_run(struct call *c, struct error *e)
 {
@@ -254,7 +296,7 @@ command_run(struct call *c, struct error *e)
 	    (row->kind == KIND_REPORT && (c->dry || is_draft_alone(c))))
 		return 0;
 	if (c->no && row->kind != KIND_FLAG && !(row->flags & ROW_NO))
-		return error_set(e, "there is no \"no %s\"", row->name);
+		return refuse_no(row, e);
 	/* a file may be refused yet, or only be looked at */
 	if (row->kind == KIND_ACTION && c->origin != NULL)
 		return error_set(e, "only on the control socket");

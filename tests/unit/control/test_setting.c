@@ -131,8 +131,8 @@ try_limits(const struct command *row)
 	refuses(row, "0x10", "is no");
 	refuses(row, "1 1", "takes one argument, got \"1\"");
 	ck_assert_int_eq(run(text("no %s", row->name)), -1);
-	ck_assert_ptr_nonnull(
-	    strstr(e.text, text("there is no \"no %s\"", row->name)));
+	ck_assert_ptr_nonnull(strstr(e.text,
+	    text("there is no \"no %s\"; \"%s ", row->name, row->name)));
 }
 
 START_TEST(every_value)
