@@ -152,6 +152,16 @@ says acl: clients that match no entry are permitted now acl=ban
 > acl ban permit 192.0.2.1
 < warning: permit 192.0.2.1 255.255.255.255 has no effect after deny 192.0.2.1 255.255.255.255
 > no acl ban; acl ban deny 10.1.2.3; acl ban permit 10.0.0.0/8
+file drop
+| # to be dropped
+| 192.0.2.7
+| 10.1.0.0/16
+> no acl ban; acl ban deny file {DIR}drop; acl ban permit 10.0.0.0/8
+> no acl ban; acl ban permit 10.0.0.0/8; acl ban deny file {DIR}drop
+< warning: {DIR}drop:3: deny 10.1.0.0 255.255.0.0 has no effect after permit 10.0.0.0 255.0.0.0
+< warning: clients that match no entry of list ban are permitted now, as its last entry denies
+says acl: entry of a file has no effect acl=ban entry="deny 10.1.0.0
+> no acl ban; acl ban permit 10.0.0.0/8
 > no acl ban; acl ban permit unix; acl ban deny uid 33
 < warning: deny uid 33 has no effect after permit unix
 < warning: clients that match no entry of list ban are permitted now, as its last entry denies

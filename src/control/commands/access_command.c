@@ -126,11 +126,9 @@ denies_the_rest(const struct acl *l)
 /* Warns of a command that makes the running list admit clients which no entry
  * names: the last entry decides about these. */
 static void
-emit_opened(
-    const struct call *c, const struct acl *l, const struct acl *running)
+emit_opened(const struct call *c, const struct acl *running)
 {
-	if (c->caller == NULL || c->dry || !denies_the_rest(l) ||
-	    !denies_the_rest(running))
+	if (c->caller == NULL || c->dry || !denies_the_rest(running))
 		return;
 	log_warn("acl: clients that match no entry are permitted now acl=%s",
 	    c->words->word[0]);
@@ -153,8 +151,6 @@ access_add_entry(struct call *c, struct acl *l, bool permit,
 	by = acl_overruling(l, &entry);
 	if (by != NULL)
 		emit_overruled(c, &entry, by);
-	if (!permit)
-		emit_opened(c, l, like);
 	if (acl_add_entry(l, &entry, like) < 0)
 		return error_set(e, "out of memory");
 	if (entry.was_cut)
@@ -162,11 +158,41 @@ access_add_entry(struct call *c, struct acl *l, bool permit,
 	return 0;
 }
 
+/* The same of the entries of a file, from `first` on: of the first of them. */
+static void
+emit_overruled_file(
+    const struct call *c, const char *path, const struct acl *l, size_t first)
+{
+	const struct acl_entry *by = NULL, *entry = NULL;
+	char what[ACL_TEXT_MAX], other[ACL_TEXT_MAX];
+	struct acl before = *l;
+	size_t i;
+
+	before.count = first;
+	for (i = first; by == NULL && i < l->count && i - first < ACL_COMPARED;
+	     i++) {
+		entry = acl_at(l, i);
+		by = acl_overruling(&before, entry);
+	}
+	if (by == NULL || c->dry)
+		return;
+	acl_format_entry(entry, what);
+	acl_format_entry(by, other);
+	log_warn("acl: entry of a file has no effect "
+		 "acl=%s entry=\"%s\" after=\"%s\" at=%.300s:%u",
+	    c->words->word[0], what, other, path, entry->line);
+	if (c->caller != NULL)
+		reply_add(&c->reply->out,
+		    "warning: %.300s:%u: %s has no effect after %s\n", path,
+		    entry->line, what, other);
+}
+
 static int
 access_add_file(struct call *c, struct acl *l, enum acl_verb verb,
     const struct acl *like, const char *path, struct error *e)
 {
 	struct acl_file_facts facts;
+	size_t count = l->count;
 	int rc;
 
 	/* an error quotes the file */
@@ -180,6 +206,7 @@ access_add_file(struct call *c, struct acl *l, enum acl_verb verb,
 	if (rc == 0) {
 		emit_cuts(c, path, &facts);
 		emit_no_end(c, path, &facts);
+		emit_overruled_file(c, path, l, count);
 	}
 	return rc < 0 ? -1 : 0;
 }
@@ -188,12 +215,10 @@ access_add_file(struct call *c, struct acl *l, enum acl_verb verb,
  * entry. A list that is built again shares entries with the running one, as far
  * as both are the same. */
 static int
-access_add(
-    struct call *c, const struct acl_ref *list, struct acl *l, struct error *e)
+access_add_words(
+    struct call *c, const struct acl *like, struct acl *l, struct error *e)
 {
 	const struct words *w = c->words;
-	const struct acl *like =
-	    plan_acls_of(&c->pen->plan->process->acls, list);
 	enum acl_verb verb = ACL_AS_WRITTEN;
 
 	if (w->count == 3 && strcmp(w->word[1], "file") == 0)
@@ -208,6 +233,21 @@ access_add(
 	if (w->count == 4 && strcmp(w->word[2], "file") == 0)
 		return access_add_file(c, l, verb, like, w->word[3], e);
 	return access_add_entry(c, l, verb == ACL_PERMIT, like, e);
+}
+
+static int
+access_add(
+    struct call *c, const struct acl_ref *list, struct acl *l, struct error *e)
+{
+	const struct acl *running =
+	    plan_acls_of(&c->pen->plan->process->acls, list);
+	bool denied = denies_the_rest(l);
+
+	if (access_add_words(c, running, l, e) < 0)
+		return -1;
+	if (denied && !denies_the_rest(l))
+		emit_opened(c, running);
+	return 0;
 }
 
 static int
