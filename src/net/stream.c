@@ -36,11 +36,11 @@ stream_note_error(struct stream *s, int error)
 		s->flags |= STREAM_RESET;
 }
 
-/* A full read may end right before urgent data that no event has reported yet:
- * the next one would skip it. */
-static __attribute__((noinline)) void
-note_full_read(struct stream *s)
+void
+stream_note_full_read(struct stream *s)
 {
+	if (s->flags & STREAM_IN_LINE)
+		return;
 	sock_take_urgent(s->fd);
 	s->flags |= STREAM_IN_LINE;
 }
@@ -55,8 +55,8 @@ plain_read(struct stream *s, void *bytes, size_t room)
 	while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		n = stream_unread(s, n);
-	else if ((size_t)n == room && !(s->flags & STREAM_IN_LINE))
-		note_full_read(s);
+	else if ((size_t)n == room)
+		stream_note_full_read(s);
 	/* A short read took all there was: the next byte, or the end if it is
 	 * not known to be here, comes with an event of its own. */
 	if ((n < 0 && !(s->flags & STREAM_GONE)) ||

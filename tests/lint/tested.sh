@@ -84,7 +84,6 @@ tests/system/test_services: control/apply/services control/apply/shares
 tests/system/test_service_names: control/socket/naming
 tests/system/test_shutdown: control/life/stopping
 tests/system/test_tls: proxy/session/session_tls tls/cert tls/tls tls/tls_facts tls/tls_server
-	tls/tls_wire
 tests/system/test_tls_reload: control/apply/tls_config tls/cert_files
 tests/system/test_tls_settings: control/verify/tls_config_check control/commands/tls_command
 	tls/tls_context tls/tls_server_setup
