@@ -131,10 +131,9 @@ void stream_note_error(struct stream *s, int error);
 /* For the read operations of streams: gives the result of a read of the socket,
  * not more than 0 and with errno, the meaning that a stream's read has. */
 ssize_t stream_unread(struct stream *s, ssize_t n);
-/* For the same, after a read that filled its room: it may end right before
- * urgent data that no event has reported yet, and the next one would skip it.
- * From now on urgent data is in line. */
-void stream_note_full_read(struct stream *s);
+/* For the same: from now on urgent data is in line. Until then a read that is
+ * made before the event for such data would skip it. */
+void stream_take_urgent(struct stream *s);
 
 static inline ssize_t
 stream_read(struct stream *s, void *bytes, size_t room)

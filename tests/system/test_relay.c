@@ -285,6 +285,40 @@ START_TEST(urgent_data_in_a_long_flow)
 }
 END_TEST
 
+/* The first read of a client is made before any event. Unix sockets of older
+ * kernels have no urgent data. */
+static void
+try_urgent_first(enum endpoint_kind kind)
+{
+	struct endpoint front;
+	struct backend b;
+	struct pen pen;
+	int fd;
+
+	backend_start(&b, ENDPOINT_TCP4, backend_echo, NULL);
+	endpoint_new(&front, kind);
+	pen_up(&pen, &front, front.text, b.at.text, NULL);
+	pen_freeze(&pen);
+	fd = endpoint_connect(&front);
+	if (send(fd, "X", 1, MSG_OOB) == 1)
+		endpoint_send(fd, "def", 3);
+	else
+		endpoint_send(fd, "Xdef", 4);
+	shutdown(fd, SHUT_WR);
+	pen_thaw(&pen);
+	ck_assert_str_eq(endpoint_recv_all(fd), "Xdef");
+	close(fd);
+	pen_down(&pen);
+	backend_stop(&b);
+}
+
+START_TEST(urgent_byte_is_the_first)
+{
+	try_urgent_first(ENDPOINT_TCP4);
+	try_urgent_first(ENDPOINT_UNIX);
+}
+END_TEST
+
 /* A client sends a descriptor along, which nobody gets, and bytes behind it:
  * all there when pen looks. */
 START_TEST(bytes_behind_a_descriptor)
@@ -335,6 +369,7 @@ SUITE(test_relay)
 	SUITE_ADD(s, counters_move_while_a_connection_lives, 20);
 	SUITE_ADD(s, urgent_data_is_passed_on, 20);
 	SUITE_ADD(s, urgent_data_in_a_long_flow, 20);
+	SUITE_ADD(s, urgent_byte_is_the_first, 20);
 	SUITE_ADD(s, bytes_behind_a_descriptor, 20);
 	return s;
 }

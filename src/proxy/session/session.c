@@ -317,8 +317,10 @@ session_new(struct sessions *all, int fd, const struct peer *who)
 	pipe_init(&s->to_server, false);
 	s->to_server.reported = true;
 	pipe_init(&s->to_client, true);
-	if (who->family == AF_UNIX)
+	if (who->family == AF_UNIX) { /* its listener cannot do it for it */
 		s->down.flags |= STREAM_READ_END;
+		stream_take_urgent(&s->down);
+	}
 	s->attempts.proven = true; /* by accept(2) */
 	expiry_init(&s->expiry);
 	s->started = loop_now(all->frontend->loop);

@@ -122,6 +122,35 @@ START_TEST(urgent_byte_behind_a_full_read)
 }
 END_TEST
 
+/* A write finds the reset that no event has reported, nor the urgent data that
+ * came before it. */
+START_TEST(urgent_byte_before_a_reset)
+{
+	struct endpoint endpoint;
+	int server, peer;
+
+	begin_loop();
+	endpoint_new(&endpoint, ENDPOINT_TCP4);
+	server = endpoint_listen(&endpoint, 4);
+	stream_open_plain(&s, endpoint_connect(&endpoint), false);
+	peer = accept(server, NULL, NULL);
+	endpoint_send(peer, "0123456789", 10);
+	ck_assert_int_eq(send(peer, "X", 1, MSG_OOB), 1);
+	endpoint_send(peer, "def", 3);
+	endpoint_reset(peer);
+	WAIT_FOR(stream_write(&s, "?", 1, false) < 0, 5000);
+	ck_assert_uint_ne(s.flags & STREAM_RESET, 0);
+	ck_assert_int_eq(stream_read(&s, bytes, 50), 10);
+	ck_assert_int_eq(stream_read(&s, bytes, 50), 4);
+	ck_assert_mem_eq(bytes, "Xdef", 4);
+	ck_assert_int_eq(stream_read(&s, bytes, 50), -1);
+	ck_assert_int_eq(errno, ECONNRESET);
+	stream_close(loop, &s, false);
+	close(server);
+	loop_free(loop);
+}
+END_TEST
+
 /* A reset looks like an end too, until it is read. */
 START_TEST(no_end_before_a_reset)
 {
@@ -225,6 +254,7 @@ SUITE(test_stream)
 	SUITE_ADD(suite, readable_until_it_is_not, 10);
 	SUITE_ADD(suite, end_after_a_short_read, 10);
 	SUITE_ADD(suite, urgent_byte_behind_a_full_read, 10);
+	SUITE_ADD(suite, urgent_byte_before_a_reset, 10);
 	SUITE_ADD(suite, no_end_before_a_reset, 10);
 	SUITE_ADD(suite, writable_until_it_is_not, 10);
 	SUITE_ADD(suite, nodelay, 20);
