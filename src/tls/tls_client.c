@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/hash.h"
 #include "base/log.h"
@@ -29,9 +30,10 @@ enum file { FILE_CERT, FILE_KEY, FILE_PASSWORD, FILE_CA, FILES };
 /* What the callbacks of one context need; freed with its last stream. */
 struct tls_client_data {
 	struct hash_key secret;
-	struct {
+	struct known_session {
 		uint64_t key;
 		SSL_SESSION *session; /* NULL: none */
+		time_t ends; /* of the certificates behind it; 0: never */
 	} known[SESSIONS];
 	struct certificate *own; /* NULL: none */
 	unsigned char alpn[TLS_ALPN_MAX];
@@ -50,21 +52,57 @@ struct tls_client {
 
 /* ---- sessions ---- */
 
+/* When the first of the certificates expires that were verified in this
+ * handshake; 0: none was. */
+static time_t
+verified_until(const SSL *ssl)
+{
+	const STACK_OF(X509) *chain = SSL_get0_verified_chain(ssl);
+	time_t ends = 0, one;
+	int i;
+
+	if (SSL_get_verify_mode(ssl) == SSL_VERIFY_NONE)
+		return 0;
+	for (i = 0; i < sk_X509_num(chain); i++) {
+		one = cert_time(X509_get0_notAfter(sk_X509_value(chain, i)));
+		if (i == 0 || one < ends)
+			ends = one;
+	}
+	return ends;
+}
+
 /* A server gave a session: it is kept until another one takes its slot. One of
- * a health check, whose key is 0, may not be verified. */
+ * a health check, whose key is 0, may not be verified. One that was itself
+ * resumed stands for the certificates of the session before it. */
 static int
 on_session(SSL *ssl, SSL_SESSION *session)
 {
 	struct tls_client_data *v = tls_context_of(ssl)->arg;
 	uint64_t key = tls_key(ssl);
-	size_t at = key % SESSIONS;
+	struct known_session *known = &v->known[key % SESSIONS];
+	bool resumed = SSL_session_reused(ssl) == 1;
 
-	if (key == 0)
+	if (key == 0 || (resumed && known->key != key))
 		return 0;
-	SSL_SESSION_free(v->known[at].session);
-	v->known[at].session = session;
-	v->known[at].key = key;
+	if (!resumed)
+		known->ends = verified_until(ssl);
+	SSL_SESSION_free(known->session);
+	known->session = session;
+	known->key = key;
 	return 1;
+}
+
+/* The session to resume with; NULL: there is none whose certificates are still
+ * valid. */
+static SSL_SESSION *
+find_session(const struct tls_client_data *v, uint64_t key)
+{
+	const struct known_session *known = &v->known[key % SESSIONS];
+
+	return known->key == key &&
+		(known->ends == 0 || time(NULL) <= known->ends)
+	    ? known->session
+	    : NULL;
 }
 
 static void
@@ -335,6 +373,7 @@ tls_connect(struct stream *s, struct tls_client *t, const char *host,
 	const char *name = o->upstream_name != NULL ? o->upstream_name : host;
 	struct tls_client_data *v = t->context->arg;
 	uint64_t key = session_key(v, name, at);
+	SSL_SESSION *session = find_session(v, key);
 	SSL *ssl;
 
 	if (tls_open(s, t->context, true) < 0)
@@ -344,9 +383,8 @@ tls_connect(struct stream *s, struct tls_client *t, const char *host,
 	if (tls_client_set_name(ssl, name, o->upstream_verify) < 0)
 		return -1;
 	tls_client_set_alpn(ssl, v, alpn);
-	if (v->known[key % SESSIONS].session != NULL &&
-	    v->known[key % SESSIONS].key == key)
-		(void)SSL_set_session(ssl, v->known[key % SESSIONS].session);
+	if (session != NULL)
+		(void)SSL_set_session(ssl, session);
 	return 0;
 }
 

@@ -604,6 +604,43 @@ START_TEST(sessions_are_resumed)
 }
 END_TEST
 
+/* A session stands for a certificate that was valid when it began. With TLS 1.3
+ * each resumption brings another one: there would be no end. */
+START_TEST(no_session_outlives_its_certificate)
+{
+	const int versions[] = { TLS1_2_VERSION, TLS1_3_VERSION };
+	struct cert_wish w = { .name = "a.test,IP:127.0.0.1",
+		.seconds = 2 + (int)(wait_scaled(400) / 1000) };
+	struct tls_echo_options o = { .min = 0 };
+	struct tls_echo s[2];
+	const char *file;
+	time_t over;
+	int i;
+
+	NEEDS_ONE_WORKER("each worker keeps sessions of its own");
+	tls_chain_begin(&c);
+	over = time(NULL) + w.seconds;
+	file = tls_chain_cert(&c, "short.pem", w);
+	for (i = 0; i < 2; i++) {
+		o.min = o.max = versions[i];
+		serve(&s[i], file, &o);
+	}
+	tls_chain_up(&c, text("%s;roundrobin;retry 0", trusting()),
+	    s[0].backend.at.text, s[1].backend.at.text, NULL);
+	for (i = 0; i < 6; i++)
+		served();
+	ck_assert_int_eq(tls_chain_count(&c, "tls_up_resumed"), 4);
+	WAIT_FOR(time(NULL) > over + 1, 10000);
+	not_served();
+	ck_assert_int_eq(tls_chain_count(&c, "tls_up_resumed"), 4);
+	tls_chain_down(&c);
+	ck_assert(child_has_said(&c.pen.child, "certificate has expired"));
+	for (i = 0; i < 2; i++)
+		tls_echo_stop(&s[i]);
+	tls_chain_end(&c);
+}
+END_TEST
+
 START_TEST(plain_and_tls_side_by_side)
 {
 	struct backend plain;
@@ -768,6 +805,7 @@ SUITE(test_tls_upstream)
 	SUITE_ADD(s, reason_of_a_refusal, 30);
 	SUITE_ADD(s, protocol_of_one_client, 20);
 	SUITE_ADD(s, sessions_are_resumed, 30);
+	SUITE_ADD(s, no_session_outlives_its_certificate, 30);
 	SUITE_ADD(s, plain_and_tls_side_by_side, 30);
 	SUITE_ADD(s, switched_on_while_it_runs, 20);
 	SUITE_ADD(s, spares, 30);
