@@ -189,6 +189,7 @@ sock_connect_from(const struct addr *source, const struct addr *to,
 	if (o->bytes_follow && family != AF_UNIX)
 		sock_set_int(fd, IPPROTO_TCP, TCP_QUICKACK, 0);
 #endif
+	sock_take_urgent(fd);
 	if (connect(fd, &to->u.sa, to->len) < 0 &&
 	    !is_under_way(errno, family)) {
 		sock_close_quietly(fd);

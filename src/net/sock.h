@@ -165,7 +165,9 @@ bool sock_has_input(int fd);
 enum { SOCK_NONE_YET = -1, SOCK_NEVER = -2 };
 int sock_next_byte(int fd);
 
-/* From now on urgent bytes are read in line with the others (SO_OOBINLINE). */
+/* Urgent bytes are read in line with the others (SO_OOBINLINE). Set before any
+ * can come: without it the kernel drops one that is not read when the next one
+ * comes. sock_connect() has done it, and a listener of TCP for its clients. */
 void sock_take_urgent(int fd);
 
 /* Sends without Nagle's delay from now on. Harmless on Unix sockets. */

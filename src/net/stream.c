@@ -23,25 +23,14 @@ stream_unread(struct stream *s, ssize_t n)
 	return n;
 }
 
-void
-stream_take_urgent(struct stream *s)
-{
-	if (s->flags & STREAM_IN_LINE)
-		return;
-	sock_take_urgent(s->fd);
-	s->flags |= STREAM_IN_LINE;
-}
-
 /* EPIPE is the error of a connection whose FIN came before: a read finds the
- * end. Reads go on until then, although no event may have reported urgent data
- * among what is left: a write finds the error before that. */
+ * end. */
 void
 stream_note_error(struct stream *s, int error)
 {
 	if (error == 0 || error == EAGAIN || error == EWOULDBLOCK ||
 	    error == ENOTCONN || error == ENOMEM || error == ENOBUFS)
 		return;
-	stream_take_urgent(s);
 	s->flags |= STREAM_GONE | STREAM_READABLE;
 	if (error != EPIPE)
 		s->flags |= STREAM_RESET;
@@ -57,8 +46,6 @@ plain_read(struct stream *s, void *bytes, size_t room)
 	while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		n = stream_unread(s, n);
-	else if ((size_t)n == room)
-		stream_take_urgent(s); /* it may end right before it */
 	/* A short read took all there was: the next byte, or the end if it is
 	 * not known to be here, comes with an event of its own. */
 	if ((n < 0 && !(s->flags & STREAM_GONE)) ||
@@ -146,7 +133,6 @@ static __attribute__((noinline)) void
 note_rare(struct stream *s, unsigned ready)
 {
 	if (ready & READY_URGENT) {
-		stream_take_urgent(s);
 		s->flags |= STREAM_URGENT;
 		s->flags &= ~(unsigned)STREAM_AT_EOF;
 	}

@@ -17,8 +17,8 @@
  *     ACKS_LATE the kernel may delay ACKs: each write ends that again, until
  *               something was read
  *     URGENT    urgent data was seen (RFC 6093): reads stop before it, so a
- *               short one has no meaning. It is passed on in line
- *     IN_LINE   urgent data that comes is read like other bytes
+ *               short one has no meaning. It is passed on in line, as the
+ *               sockets have it (sock_take_urgent)
  *     GONE      the connection has failed: it takes nothing any more, but what
  *               had arrived by then can still be read
  *     RESET     GONE, and not after a FIN: behind what had arrived a read finds
@@ -50,7 +50,6 @@ enum {
 	STREAM_ACKS_LATE = 8192, /* set by its owner */
 	STREAM_GONE = 16384,
 	STREAM_RESET = 32768,
-	STREAM_IN_LINE = 65536,
 };
 
 struct stream;
@@ -131,9 +130,6 @@ void stream_note_error(struct stream *s, int error);
 /* For the read operations of streams: gives the result of a read of the socket,
  * not more than 0 and with errno, the meaning that a stream's read has. */
 ssize_t stream_unread(struct stream *s, ssize_t n);
-/* For the same: from now on urgent data is in line. Until then a read that is
- * made before the event for such data would skip it. */
-void stream_take_urgent(struct stream *s);
 
 static inline ssize_t
 stream_read(struct stream *s, void *bytes, size_t room)

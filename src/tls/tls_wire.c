@@ -28,8 +28,6 @@ tls_wire_receive(struct tls *t, size_t room)
 	while (n < 0 && errno == EINTR);
 	if (n <= 0)
 		n = stream_unread(s, n);
-	else if ((size_t)n == room)
-		stream_take_urgent(s); /* it may end right before it */
 	if ((n < 0 && !(s->flags & STREAM_GONE)) ||
 	    (n >= 0 && (size_t)n < room &&
 		!(s->flags & (STREAM_FIN | STREAM_URGENT | STREAM_GONE))))

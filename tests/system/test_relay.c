@@ -285,6 +285,45 @@ START_TEST(urgent_data_in_a_long_flow)
 }
 END_TEST
 
+/* Each urgent byte comes before pen has read the one before it, which the
+ * kernel drops unless it is in line. */
+static void
+try_several_urgent(const char *option)
+{
+	struct endpoint front, at;
+	struct pen pen;
+	int listener, client, server, i;
+	char some[2];
+
+	endpoint_new(&at, ENDPOINT_TCP4);
+	listener = endpoint_listen(&at, 8);
+	endpoint_new(&front, ENDPOINT_TCP4);
+	pen_up(&pen, &front, "-O", option, front.text, at.text, NULL);
+	client = endpoint_connect(&front);
+	endpoint_send(client, "?", 1);
+	server = accept(listener, NULL, NULL);
+	endpoint_send(server, "ab", 2);
+	endpoint_recv(client, some, 2);
+	pen_freeze(&pen);
+	for (i = 0; i < 3; i++)
+		ck_assert_int_eq(send(server, &"XYZ"[i], 1, MSG_OOB), 1);
+	endpoint_send(server, "def", 3);
+	shutdown(server, SHUT_WR);
+	pen_thaw(&pen);
+	ck_assert_str_eq(endpoint_recv_all(client), "XYZdef");
+	close(client);
+	close(server);
+	pen_down(&pen);
+	close(listener);
+}
+
+START_TEST(several_urgent_bytes)
+{
+	try_several_urgent("tcp_nodelay");
+	try_several_urgent("poll");
+}
+END_TEST
+
 /* The first read of a client is made before any event. Unix sockets of older
  * kernels have no urgent data. */
 static void
@@ -369,6 +408,7 @@ SUITE(test_relay)
 	SUITE_ADD(s, counters_move_while_a_connection_lives, 20);
 	SUITE_ADD(s, urgent_data_is_passed_on, 20);
 	SUITE_ADD(s, urgent_data_in_a_long_flow, 20);
+	SUITE_ADD(s, several_urgent_bytes, 20);
 	SUITE_ADD(s, urgent_byte_is_the_first, 20);
 	SUITE_ADD(s, bytes_behind_a_descriptor, 20);
 	return s;

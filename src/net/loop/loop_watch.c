@@ -5,7 +5,6 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <sys/socket.h>
 
 #include <event2/event.h>
 
@@ -99,7 +98,6 @@ watch_event_of(struct loop *l, struct watch *w)
 	struct watch_event **events = array_grow(
 	    l->events, &l->events_room, sizeof(*events), (uint32_t)w->fd);
 	struct watch_event *we;
-	int in_line = 1;
 
 	if (events == NULL)
 		return NULL;
@@ -121,9 +119,6 @@ watch_event_of(struct loop *l, struct watch *w)
 		return NULL;
 	}
 	events[w->fd] = we;
-	/* Urgent data, which these methods do not report, is not to be lost. */
-	(void)setsockopt(
-	    w->fd, SOL_SOCKET, SO_OOBINLINE, &in_line, sizeof(in_line));
 	return we;
 }
 

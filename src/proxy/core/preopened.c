@@ -186,7 +186,6 @@ dial(struct preopened_conn *x)
 	x->fd = sock_connect(&x->at, &o);
 	if (x->fd < 0)
 		return -1;
-	sock_take_urgent(x->fd); /* no event is reported while it waits */
 	x->dialed = preopened_now(p);
 	limit_connect(x);
 	if (watch_start(f->loop, &x->watch, x->fd, READY_WRITE | WATCH_LEVEL,

@@ -317,9 +317,9 @@ session_new(struct sessions *all, int fd, const struct peer *who)
 	pipe_init(&s->to_server, false);
 	s->to_server.reported = true;
 	pipe_init(&s->to_client, true);
-	if (who->family == AF_UNIX) { /* its listener cannot do it for it */
+	if (who->family == AF_UNIX) {
 		s->down.flags |= STREAM_READ_END;
-		stream_take_urgent(&s->down);
+		sock_take_urgent(fd); /* it has nothing from its listener */
 	}
 	s->attempts.proven = true; /* by accept(2) */
 	expiry_init(&s->expiry);

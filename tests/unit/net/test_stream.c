@@ -96,6 +96,20 @@ START_TEST(end_after_a_short_read)
 }
 END_TEST
 
+/* As sessions connect: urgent data is in line. */
+static int
+connect_to(const struct endpoint *endpoint)
+{
+	struct sock_connect_options c = { .sources = NULL };
+	struct addr at = { .len = endpoint->len };
+	int fd;
+
+	memcpy(&at.u, &endpoint->addr, endpoint->len);
+	fd = sock_connect(&at, &c);
+	ck_assert_int_ge(fd, 0);
+	return fd;
+}
+
 /* The read ends before urgent data, and the next one comes before its event. */
 START_TEST(urgent_byte_behind_a_full_read)
 {
@@ -105,7 +119,7 @@ START_TEST(urgent_byte_behind_a_full_read)
 	begin_loop();
 	endpoint_new(&endpoint, ENDPOINT_TCP4);
 	server = endpoint_listen(&endpoint, 4);
-	stream_open_plain(&s, endpoint_connect(&endpoint), false);
+	stream_open_plain(&s, connect_to(&endpoint), false);
 	peer = accept(server, NULL, NULL);
 	endpoint_send(peer, "0123456789", 10);
 	ck_assert_int_eq(send(peer, "X", 1, MSG_OOB), 1);
@@ -132,7 +146,7 @@ START_TEST(urgent_byte_before_a_reset)
 	begin_loop();
 	endpoint_new(&endpoint, ENDPOINT_TCP4);
 	server = endpoint_listen(&endpoint, 4);
-	stream_open_plain(&s, endpoint_connect(&endpoint), false);
+	stream_open_plain(&s, connect_to(&endpoint), false);
 	peer = accept(server, NULL, NULL);
 	endpoint_send(peer, "0123456789", 10);
 	ck_assert_int_eq(send(peer, "X", 1, MSG_OOB), 1);

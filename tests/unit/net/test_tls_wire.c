@@ -3,7 +3,6 @@
 
 #include <check.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -49,15 +48,18 @@ make_key(void)
 static void
 open_near(void)
 {
+	struct sock_connect_options o = { .sources = NULL };
 	struct endpoint endpoint;
+	struct addr at;
 	int fd, size = 2 * AMOUNT;
 
 	endpoint_new(&endpoint, ENDPOINT_TCP4);
 	server = endpoint_listen(&endpoint, 4);
-	fd = endpoint_connect(&endpoint);
+	at.len = endpoint.len;
+	memcpy(&at.u, &endpoint.addr, endpoint.len);
+	fd = sock_connect(&at, &o);
 	ck_assert_int_eq(
 	    setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof(size)), 0);
-	ck_assert_int_eq(fcntl(fd, F_SETFL, O_NONBLOCK), 0);
 	cable = accept(server, NULL, NULL);
 	stream_open_plain(&near, fd, true);
 	ck_assert_int_eq(tls_psk_open(&near, key, true), 0);
