@@ -3,8 +3,7 @@
  * the general paths. In other builds each constant is 1, and costs nothing.
  *
  * splice(2), recvmmsg(2), epoll and the like are not here: configure checks for
- * them. That a short read is taken as the last one is not here either: it may
- * have stopped before urgent data, which another read would skip. */
+ * them. That a short read is taken as the last one is not here either. */
 #ifndef PEN_BASE_SHORTCUTS_H
 #define PEN_BASE_SHORTCUTS_H
 
