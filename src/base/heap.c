@@ -8,7 +8,7 @@
 
 #include "base/heap.h"
 
-enum { WAYS = 4 };
+enum { WAYS = 4, ROOM_MIN = 4 };
 
 void
 heap_init(struct heap *h)
@@ -27,7 +27,7 @@ heap_fini(struct heap *h)
 int
 heap_reserve(struct heap *h, uint32_t room)
 {
-	uint32_t size = h->room > 0 ? h->room : 16;
+	uint32_t size = h->room > 0 ? h->room : ROOM_MIN;
 	struct heap_item *items;
 	uint32_t *position;
 

@@ -427,6 +427,12 @@ lists_new(void)
 struct pool *
 pool_new(void)
 {
+	return pool_new_beside(NULL);
+}
+
+struct pool *
+pool_new_beside(const struct pool *other)
+{
 	struct pool *p = calloc(1, sizeof(*p));
 	struct pool_options o;
 
@@ -439,8 +445,12 @@ pool_new(void)
 	heap_init(&p->slow);
 	pool_options_init(&o);
 	p->options = o;
-	p->lists = lists_new();
-	p->countries = countries_new();
+	if (other != NULL) {
+		pool_share_lists(p, other);
+	} else {
+		p->lists = lists_new();
+		p->countries = countries_new();
+	}
 	if (hash_table_init(&p->digests) < 0 || p->lists == NULL ||
 	    p->countries == NULL || grow_list(p, SLOTS_SPECIAL) < 0 ||
 	    pool_set_options(p, &o) < 0) {

@@ -126,6 +126,9 @@ attempts_want(struct attempts *a, const struct server *s)
 
 /* A pool without servers, or NULL with errno ENOMEM. */
 struct pool *pool_new(void);
+/* The same, with the access lists and countries of `other`: pool_share_lists().
+ */
+struct pool *pool_new_beside(const struct pool *other);
 void pool_free(struct pool *p);
 
 const struct pool_options *pool_options(const struct pool *p);
