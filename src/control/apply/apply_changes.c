@@ -214,6 +214,19 @@ compare_plans(struct apply_all *all)
 	all->changed |= all->one->changed | others | CHANGED_DRAFT;
 }
 
+/* The settings of a service are those of one of the last before it, if they are
+ * the same. */
+static void
+share_config(const struct apply_all *all, struct apply *a)
+{
+	enum { BEFORE = 8 };
+	struct apply *other = a;
+
+	while (other > all->one && a - other < BEFORE &&
+	    !plan_share_config(a->wanted, (--other)->wanted))
+		;
+}
+
 /* Derives settings of these services from others: servers from names, shares of
  * descriptors. Then compares the plans. */
 static int
@@ -234,6 +247,7 @@ derive_services(struct apply_all *all, struct error *e)
 			all->shares.count > 0 ? all->shares.count : 1,
 			kept_sessions(a->service, a->wanted)) < 0)
 			return error_set(e, "out of memory");
+		share_config(all, a);
 	}
 	compare_plans(all);
 	return rc;

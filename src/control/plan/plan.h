@@ -162,6 +162,9 @@ struct config *plan_edit_config(struct plan *p);
  * numbers are the same they stay shared. Returns 0, or -1 with errno ENOMEM and
  * `p` as it was. */
 int plan_set_config(struct plan *p, const struct config *c);
+/* If `p` has the same settings as another plan they have them together from now
+ * on. Returns whether it has. */
+bool plan_share_config(struct plan *p, const struct plan *other);
 /* For plan.c: settings with all defaults, for one plan. NULL with errno
  * ENOMEM. */
 const struct config *config_new(void);
