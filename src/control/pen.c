@@ -203,6 +203,7 @@ pen_new(void)
 	socket_set_init(&p->sockets);
 	buffer_init(&p->included);
 	list_init(&p->log_targets);
+	list_init(&p->log_formats);
 	p->plan = plan_new();
 	p->given = plan_new();
 	p->role.size = 1;

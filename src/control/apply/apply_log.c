@@ -147,9 +147,10 @@ find_remote(
 /* NULL for the one that the log of sessions has. Returns 0, or -1 with a full
  * message. */
 static int
-make_format(const struct plan *p, enum record_scope scope,
+make_format(struct apply *a, enum record_scope scope,
     struct log_format **format, struct error *e)
 {
+	const struct plan *p = a->wanted;
 	bool session = scope == RECORD_SESSION;
 	const char *text =
 	    session ? p->config->log_format : p->config->request_log.format;
@@ -160,7 +161,7 @@ make_format(const struct plan *p, enum record_scope scope,
 		text = session ? "logfmt" : "combined";
 	if (session && strcmp(text, "logfmt") == 0)
 		return 0;
-	*format = log_format_new(text, scope, &why);
+	*format = log_format_share(&a->pen->log_formats, text, scope, &why);
 	if (*format != NULL)
 		return 0;
 	error_set(e, "\"%.200s\": %.250s", text, why.text);
@@ -173,12 +174,12 @@ int
 apply_log_check_service(struct apply *a, struct error *e)
 {
 	struct log_format *format;
-	int rc = make_format(a->wanted, RECORD_SESSION, &format, e);
+	int rc = make_format(a, RECORD_SESSION, &format, e);
 
 	log_format_free(format);
 	if (rc < 0)
 		return rc;
-	rc = make_format(a->wanted, RECORD_REQUEST, &format, e);
+	rc = make_format(a, RECORD_REQUEST, &format, e);
 	log_format_free(format);
 	return rc;
 }
@@ -187,10 +188,10 @@ static int
 prepare_formats(struct apply *a, struct error *e)
 {
 	if (a->changed & CHANGED_LOG_FORMAT &&
-	    make_format(a->wanted, RECORD_SESSION, &a->format, e) < 0)
+	    make_format(a, RECORD_SESSION, &a->format, e) < 0)
 		return -1;
 	return a->changed & CHANGED_REQUEST_FORMAT
-	    ? make_format(a->wanted, RECORD_REQUEST, &a->request_format, e)
+	    ? make_format(a, RECORD_REQUEST, &a->request_format, e)
 	    : 0;
 }
 
@@ -228,7 +229,8 @@ open_log(struct pen *p, const struct plan *plan, const char *setting,
 
 	if (o->to == NULL)
 		return 0;
-	*log = sessionlog_open(&p->log_targets, p->loop, o, &why);
+	*log = sessionlog_open(
+	    &p->log_targets, &p->log_formats, p->loop, o, &why);
 	return *log != NULL ? 0 : explain_log(plan, setting, o->to, &why, e);
 }
 

@@ -81,6 +81,7 @@ struct pen {
 	uint64_t names_ttl_ms;	 /* of those that the start has looked up */
 	struct sink *log;	  /* NULL: none */
 	struct list log_targets; /* of sessions and requests: log_target.h */
+	struct list log_formats; /* those in use: log_format.h */
 	struct web *web; /* pages; NULL: none */
 	struct fit *fit; /* NULL: no file is wanted */
 	struct peers *peers; /* NULL: none yet */

@@ -19,6 +19,7 @@
 #define PEN_PROXY_LOG_FORMAT_H
 
 #include "base/error.h"
+#include "base/list.h"
 #include "proxy/log/session_record.h"
 
 struct log_format;
@@ -36,6 +37,11 @@ enum {
  * NULL with a short message. */
 struct log_format *log_format_new(
     const char *text, enum record_scope scope, struct error *e);
+/* The same, shared with all that have this text and scope, and `all`, the list
+ * of them; each frees it. */
+struct log_format *log_format_share(struct list *all, const char *text,
+    enum record_scope scope, struct error *e);
+/* NULL is fine. */
 void log_format_free(struct log_format *f);
 /* Whether any of its fields is about TLS, which costs more than others. */
 bool log_format_has_tls(const struct log_format *f);

@@ -250,10 +250,49 @@ log_format_new(const char *text, enum record_scope scope, struct error *e)
 		return NULL;
 	}
 	f->scope = scope;
+	f->uses = 1;
+	list_init(&f->link);
 	if (compile(f, text, e) == 0)
 		return f;
 	log_format_free(f);
 	return NULL;
+}
+
+static struct log_format *
+find_shared(struct list *all, const char *text, enum record_scope scope)
+{
+	struct log_format *f;
+	struct list *at;
+
+	for (at = all->next; at != all; at = at->next) {
+		f = list_entry(at, struct log_format, link);
+		if (f->scope == scope && strcmp(f->given, text) == 0)
+			return f;
+	}
+	return NULL;
+}
+
+struct log_format *
+log_format_share(struct list *all, const char *text, enum record_scope scope,
+    struct error *e)
+{
+	struct log_format *f = find_shared(all, text, scope);
+
+	if (f != NULL) {
+		f->uses++;
+		return f;
+	}
+	f = log_format_new(text, scope, e);
+	if (f == NULL)
+		return NULL;
+	f->given = strdup(text);
+	if (f->given == NULL) {
+		log_format_free(f);
+		error_set(e, "%s", strerror(ENOMEM));
+		return NULL;
+	}
+	list_prepend(all, &f->link);
+	return f;
 }
 
 bool
@@ -265,8 +304,10 @@ log_format_has_tls(const struct log_format *f)
 void
 log_format_free(struct log_format *f)
 {
-	if (f == NULL)
+	if (f == NULL || --f->uses > 0)
 		return;
+	list_remove(&f->link);
+	free(f->given);
 	log_format_free(f->message);
 	free(f->pieces);
 	free(f->text);

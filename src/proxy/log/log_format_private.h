@@ -23,6 +23,9 @@ struct line {
 };
 
 struct log_format {
+	struct list link; /* of those that are shared */
+	unsigned uses;
+	char *given; /* the text of one that is shared; owned */
 	void (*write)(const struct log_format *f,
 	    const struct session_record *r, bool timed, struct line *l);
 	enum record_scope scope;

@@ -17,7 +17,7 @@ struct sessionlog {
 };
 
 struct sessionlog *
-sessionlog_open(struct list *all, struct loop *l,
+sessionlog_open(struct list *all, struct list *formats, struct loop *l,
     const struct sessionlog_options *o, struct error *e)
 {
 	struct sessionlog *g = calloc(1, sizeof(*g));
@@ -28,7 +28,7 @@ sessionlog_open(struct list *all, struct loop *l,
 	}
 	g->sample = o->sample;
 	g->is_journal = strcmp(o->to, "journal") == 0;
-	g->format = log_format_new(g->is_journal ? "journal" : "logfmt",
+	g->format = log_format_share(formats, g->is_journal ? "journal" : "logfmt",
 	    o->requests ? RECORD_REQUEST : RECORD_SESSION, e);
 	if (g->format != NULL && log_use_open(&g->use, all, l, o, e) == 0)
 		return g;

@@ -31,9 +31,9 @@ struct sessionlog_options {
 };
 
 /* NULL with a short message. What the options point to stays the caller's;
- * `all` has the destinations that are open. */
-struct sessionlog *sessionlog_open(struct list *all, struct loop *l,
-    const struct sessionlog_options *o, struct error *e);
+ * `all` has the destinations that are open, `formats` the formats in use. */
+struct sessionlog *sessionlog_open(struct list *all, struct list *formats,
+    struct loop *l, const struct sessionlog_options *o, struct error *e);
 /* NULL is fine. What it loses from now on is counted there. */
 void sessionlog_count_lost(struct sessionlog *g, uint64_t *lost);
 /* NULL is fine. */

@@ -412,7 +412,7 @@ START_TEST(line_of_a_session_whose_server_has_moved)
 		answer_once, reset_when_asked };
 	const char *path = scratch(text("sessions%d", _i));
 	struct sessionlog_options o = { .to = path, .sample = 1 };
-	struct list targets = LIST_INIT(targets);
+	struct list targets = LIST_INIT(targets), formats = LIST_INIT(formats);
 	struct endpoint other;
 	struct sessionlog *g;
 	int fd;
@@ -420,7 +420,8 @@ START_TEST(line_of_a_session_whose_server_has_moved)
 	fixture_begin();
 	fixture.options.buffer = _i == 1 ? 1 << 20 : 0;
 	fixture_with(serve[_i], "right");
-	g = sessionlog_open(&targets, fixture.loop, &o, &fixture.e);
+	g = sessionlog_open(
+	    &targets, &formats, fixture.loop, &o, &fixture.e);
 	ck_assert_msg(g != NULL, "%s", fixture.e.text);
 	frontend_set_sessionlog(fixture.frontend, g);
 	fd = endpoint_connect(&fixture.front);
