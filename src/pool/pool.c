@@ -118,18 +118,17 @@ server_spec_init(struct server_spec *spec)
 static struct server *
 new_server(struct pool *p, unsigned slot)
 {
-	struct server *s = calloc(1, sizeof(*s));
+	struct server *s = malloc(sizeof(*s));
 
 	if (s == NULL)
 		return NULL;
+	server_init(s);
 	s->pool = p;
 	s->slot = slot;
 	s->number = server_number(slot);
 	s->role = slot == SLOT_EMERGENCY ? SERVER_EMERGENCY
 	    : slot == SLOT_ABUSE	 ? SERVER_ABUSE
 					 : SERVER_REGULAR;
-	s->set.acl = -1;
-	s->counters = &s->own_counters;
 	return s;
 }
 
@@ -178,7 +177,8 @@ count_settings(struct server *s, int by)
 static void
 clear_counters(struct server *s)
 {
-	memset(s->counters, 0, offsetof(struct server_counters, rate));
+	if (server_counts(s))
+		memset(s->counters, 0, offsetof(struct server_counters, rate));
 }
 
 /* The list of the algorithm follows in pool_end_changes(). */
@@ -228,11 +228,15 @@ pool_make_server(
 {
 	bool unresolved = spec->addrs.count == 0;
 	bool same = unresolved ? s->unresolved
-	    : s->present && server_addrs_equal(&s->addrs, &spec->addrs);
+	    : s->present && server_has_addrs(s, &spec->addrs);
+	/* as those of a removed server, they are needed as long as that */
+	bool keeps = unresolved && pool_own_connections(s) > 0;
 	char *name = strdup(spec->name);
 	char *host = spec->host != NULL ? strdup(spec->host) : NULL;
 
-	if (name == NULL || (spec->host != NULL && host == NULL)) {
+	if (name == NULL || (spec->host != NULL && host == NULL) ||
+	    server_begin_counting(s) < 0 ||
+	    (!keeps && server_set_addrs(s, &spec->addrs) < 0)) {
 		free(name);
 		free(host);
 		return -1;
@@ -248,9 +252,6 @@ pool_make_server(
 	free(s->host);
 	s->name = name;
 	s->host = host;
-	/* as those of a removed server, they are needed as long as that */
-	if (!unresolved || pool_own_connections(s) == 0)
-		s->addrs = spec->addrs;
 	s->present = !unresolved;
 	s->unresolved = unresolved;
 	s->set = spec->set;
@@ -305,7 +306,9 @@ pool_set_slot(struct pool *p, unsigned slot, const struct server_spec *spec)
 void
 pool_clear_server(struct server *s)
 {
-	s->addrs.count = 0;
+	static const struct server_addrs none = { .count = 0 };
+
+	(void)server_set_addrs(s, &none);
 	s->addr_first = 0;
 	if (s->unresolved)
 		return;
@@ -470,8 +473,7 @@ pool_free(struct pool *p)
 	if (p->order != NULL)
 		p->options.balance->stop(p->order);
 	for (i = 0; i < p->slots; i++) {
-		free(p->servers[i]->name);
-		free(p->servers[i]->host);
+		server_fini(p->servers[i]);
 		free(p->servers[i]);
 	}
 	free(p->servers);

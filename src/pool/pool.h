@@ -423,6 +423,7 @@ struct server_elsewhere {
 	uint64_t connects, failures, sent, received;
 	uint64_t http[SERVER_HTTP_CLASSES];
 	struct server_history history;
+	struct server_reasons reasons;
 };
 
 /* Describes the server for another process. */

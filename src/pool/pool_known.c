@@ -16,7 +16,7 @@ pool_begin_checks(struct pool *p, struct server *s)
 	(void)p;
 	s->checked = true;
 	pool_refresh(s);
-	pool_report(s, s->history.reason);
+	pool_report(s, server_reason(s));
 }
 
 bool
@@ -97,6 +97,8 @@ pool_describe(
 		.sent = c->sent,
 		.received = c->received,
 		.history = s->history };
+	if (s->reasons != NULL)
+		e->reasons = *s->reasons;
 	memcpy(e->http, c->http, sizeof(e->http));
 	if (s->blacklisted_until > 0)
 		e->blacklisted_ms =
@@ -125,10 +127,11 @@ pool_restore(struct pool *p, struct server *s, const struct server_elsewhere *e,
 	/* The state that follows now may be another one than it was: of a
 	 * server that is checked no longer, or whose time has expired. Then its
 	 * history is new. */
-	pool_report(s, e->history.reason);
+	pool_report(s, e->reasons.reason);
 	if (s->history.state == e->history.state) {
 		s->history = e->history;
 		s->history.log = log;
+		server_set_reasons(s, e->reasons.reason, e->reasons.fault);
 	}
 	pool_resume_slow_start(s, now);
 }
@@ -168,10 +171,10 @@ pool_follow(struct pool *p, struct server *s, const struct server_elsewhere *e,
 	    (s->health.down || s->blacklisted_until != 0))
 		history_blame(s,
 		    server_state_is_down(e->history.state)
-			? e->history.reason
-			: e->history.fault);
+			? e->reasons.reason
+			: e->reasons.fault);
 	pool_refresh(s);
-	pool_report(s, e->history.reason);
+	pool_report(s, e->reasons.reason);
 	if (well)
 		pool_report_up(s);
 }
@@ -231,7 +234,8 @@ void
 pool_take_counters(struct server *s, const struct server_counters *c)
 {
 	s->connections = c->connections;
-	*s->counters = *c;
+	if (server_counts(s))
+		*s->counters = *c;
 	if (s->set.soft > 0 || s->set.hard > 0)
 		pool_refresh(s);
 	if (!s->present && s->connections == 0 && s->addrs.count > 0)

@@ -61,7 +61,7 @@ log_addresses(const struct service *svc, const struct server_plan *new,
 	}
 	addr_format(&c->addrs.addr[0], text);
 	if (s != NULL && s->present && strcmp(s->name, new->host) == 0) {
-		if (!server_addrs_equal(&s->addrs, &c->addrs))
+		if (!server_has_addrs(s, &c->addrs))
 			log_info("server addresses changed server=%u name=%s "
 				 "address=%s addresses=%u%s",
 			    number, new->host, text, c->addrs.count,

@@ -174,8 +174,6 @@ choose_addresses(struct server_addrs *found, const struct resolved *r,
 	static const struct server_addrs none = { .count = 0 };
 	bool many = r->count > SERVER_ADDRS_MAX;
 
-	if (old == NULL)
-		old = &none;
 	found->count = 0;
 	if (many)
 		take_addresses(found, r, port, old, true);
@@ -231,18 +229,21 @@ named_addresses(const struct service *svc, const struct plan *draft,
 	const struct server_plan *s = plan_slot(draft, slot);
 	const struct name *name = names_find(n, s->host);
 	const struct server *old = pool_slot(svc->pool, slot);
+	bool was = old != NULL && old->present;
+	struct server_addrs before = { .count = 0 };
 	unsigned i;
 
+	if (was)
+		before = server_addrs(old);
 	if (name != NULL && !name->query.failed) {
-		choose_addresses(found, &name->query.result, s->port,
-		    old != NULL && old->present ? &old->addrs : NULL);
-	} else if (old != NULL && old->present &&
+		choose_addresses(found, &name->query.result, s->port, &before);
+	} else if (was &&
 	    same_host(plan_slot(svc->plan, slot), s)) {
 		if (name != NULL && !n->quiet)
 			log_warn("name lookup failed, keeping addresses "
 				 "name=%s error=\"%s\"",
 			    s->host, name->query.error.text);
-		*found = old->addrs;
+		*found = before;
 	} else {
 		return no_address(svc, draft, slot, n,
 		    name != NULL ? name->query.error.text : "not looked up",
@@ -250,8 +251,8 @@ named_addresses(const struct service *svc, const struct plan *draft,
 	}
 	for (i = 0; i < found->count; i++)
 		addr_set_port(&found->addr[i], s->port);
-	if (old != NULL && old->present && same_set(&old->addrs, found))
-		*found = old->addrs;
+	if (was && same_set(&before, found))
+		*found = before;
 	return 0;
 }
 
@@ -334,13 +335,15 @@ differs(const struct service *svc, unsigned slot, const struct server_plan *s,
 {
 	const struct server_plan *before = plan_slot(svc->plan, slot);
 	const struct server *old = pool_slot(svc->pool, slot);
+	struct server_addrs had;
 
 	if (before == NULL || !server_plan_equal(before, s) || s->out_now ||
 	    old == NULL)
 		return true;
-	return found->count == 0
-	    ? !old->unresolved
-	    : !old->present || !same_set(&old->addrs, found);
+	if (found->count == 0)
+		return !old->unresolved;
+	had = server_addrs(old);
+	return !old->present || !same_set(&had, found);
 }
 
 static int

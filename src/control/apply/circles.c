@@ -193,9 +193,10 @@ add_address(struct circles *c, unsigned from, unsigned slot,
 
 /* The server's addresses: those of the draft if it changes them, else those
  * that the server has. */
-static const struct server_addrs *
+static struct server_addrs
 addresses_of(const struct circle_service *s, unsigned slot, size_t *change)
 {
+	const struct server_addrs none = { .count = 0 };
 	const struct changes *c = s->apply != NULL ? &s->apply->servers : NULL;
 	const struct server *now =
 	    s->svc != NULL ? pool_slot(s->svc->pool, slot) : NULL;
@@ -203,8 +204,8 @@ addresses_of(const struct circle_service *s, unsigned slot, size_t *change)
 	while (c != NULL && *change < c->count && c->list[*change].slot < slot)
 		++*change;
 	if (c != NULL && *change < c->count && c->list[*change].slot == slot)
-		return &c->list[*change].addrs;
-	return now != NULL && now->present ? &now->addrs : NULL;
+		return c->list[*change].addrs;
+	return now != NULL && now->present ? server_addrs(now) : none;
 }
 
 static int
@@ -212,13 +213,13 @@ add_servers(struct circles *c, unsigned from)
 {
 	const struct circle_service *s = &c->service[from];
 	unsigned slots = plan_slots(s->plan), slot, i;
-	const struct server_addrs *addrs;
+	struct server_addrs addrs;
 	size_t change = 0;
 
 	for (slot = 0; slot < slots && s->protocols != 0; slot++) {
 		addrs = addresses_of(s, slot, &change);
-		for (i = 0; addrs != NULL && i < addrs->count; i++)
-			if (add_address(c, from, slot, &addrs->addr[i]) < 0)
+		for (i = 0; i < addrs.count; i++)
+			if (add_address(c, from, slot, &addrs.addr[i]) < 0)
 				return -1;
 	}
 	return 0;

@@ -104,12 +104,12 @@ own_servers_check_found(const struct apply *a, unsigned slot,
 /* ---- those of a server ---- */
 
 static bool
-has_address(const struct server_addrs *list, const struct addr *at)
+has_address(const struct server *s, const struct addr *at)
 {
 	unsigned i;
 
-	for (i = 0; i < list->count; i++)
-		if (addr_equal(&list->addr[i], at))
+	for (i = 0; i < s->addrs.count; i++)
+		if (addr_equal(&s->addrs.addr[i], at))
 			return true;
 	return false;
 }
@@ -124,7 +124,7 @@ is_as_before(const struct apply *a, unsigned slot, const struct addr *at)
 
 	return a->pen->phase >= PHASE_SERVING && now != NULL && old != NULL &&
 	    now->host != NULL && strcmp(now->host, s->host) == 0 &&
-	    old->present && has_address(&old->addrs, at) &&
+	    old->present && has_address(old, at) &&
 	    listen_list_equal(&a->now->listen, &a->wanted->listen);
 }
 
@@ -175,7 +175,7 @@ own_servers_exclude(
 			left.addr[left.count++] = found->addr[i];
 	own_servers_note(a, slot, left.count < found->count, &e);
 	if (left.count == 0 && found->count > 0 && old != NULL && old->present)
-		*found = old->addrs;
+		*found = server_addrs(old);
 	else
 		*found = left;
 }

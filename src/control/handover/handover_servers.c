@@ -67,13 +67,15 @@ since(uint64_t from, uint64_t now)
 
 static void
 put_history(
-    struct handover_writer *w, const struct server_history *h, uint64_t now)
+    struct handover_writer *w, const struct server_elsewhere *e, uint64_t now)
 {
+	const struct server_history *h = &e->history;
+
 	handover_add_number(w, h->state, 1);
 	handover_add_number(w, h->changes, 4);
 	handover_add_number(w, since(h->since_ms, now), 8);
 	handover_add_number(w, (uint64_t)h->since_wall, 8);
-	handover_add_text(w, h->reason);
+	handover_add_text(w, e->reasons.reason);
 }
 
 /* Why it is blacklisted. */
@@ -99,7 +101,7 @@ handover_servers_put(struct handover_writer *w,
 	handover_add_number(w, e->failures, 8);
 	handover_add_number(w, e->sent, 8);
 	handover_add_number(w, e->received, 8);
-	put_history(w, &e->history, now);
+	put_history(w, e, now);
 	handover_add_number(w, e->health.unproven, 1);
 	handover_add_number(w, e->health.assumed, 1);
 	handover_add_number(w, e->mark.peer, 4);
@@ -152,14 +154,18 @@ get_reason(struct handover_record *r, char to[SERVER_REASON_MAX])
 }
 
 static void
-get_history(struct handover_record *r, struct server_history *h, uint64_t now)
+get_history(
+    struct handover_record *r, struct server_elsewhere *e, uint64_t now)
 {
+	struct server_history *h = &e->history;
+
 	memset(h, 0, sizeof(*h));
+	memset(&e->reasons, 0, sizeof(e->reasons));
 	h->state = (enum server_state)handover_get_number(r, 1);
 	h->changes = (unsigned)handover_get_number(r, 4);
 	h->since_ms = handover_ago(now, handover_get_number(r, 8));
 	h->since_wall = (int64_t)handover_get_number(r, 8);
-	get_reason(r, h->reason);
+	get_reason(r, e->reasons.reason);
 }
 
 /* Older processes do not send it, either. */
@@ -194,7 +200,7 @@ get_server(struct handover_record *r, struct server_elsewhere *e, uint64_t now)
 	e->failures = handover_get_number(r, 8);
 	e->sent = handover_get_number(r, 8);
 	e->received = handover_get_number(r, 8);
-	get_history(r, &e->history, now);
+	get_history(r, e, now);
 	/* older processes do not send it */
 	e->health.unproven = r->left > 0 && handover_get_number(r, 1) != 0;
 	e->health.assumed = r->left > 0 && handover_get_number(r, 1) != 0;
@@ -314,7 +320,7 @@ handover_servers_read(struct handover_state_reader *reader,
 	if (r->left > 0)
 		handover_get(r, mac.byte, sizeof(mac.byte));
 	if (r->left > 0)
-		get_reason(r, e.history.fault);
+		get_reason(r, e.reasons.fault);
 	get_http(r, e.http);
 	if (r->bad)
 		return;

@@ -141,13 +141,13 @@ write_rest(const struct handover_state_writer *l, struct handover_writer *w,
 		return;
 	if (l->service->director != NULL)
 		director_path(l->service->director, s, &path);
-	has_fault = has_fault && s->history.fault[0] != '\0';
+	has_fault = has_fault && server_fault(s)[0] != '\0';
 	if (!path.has_mac)
 		memset(&path.mac, 0, sizeof(path.mac));
 	if (path.has_mac || has_fault || has_http)
 		handover_add(w, path.mac.byte, sizeof(path.mac.byte));
 	if (has_fault || has_http)
-		handover_add_text(w, has_fault ? s->history.fault : "");
+		handover_add_text(w, has_fault ? server_fault(s) : "");
 	if (has_http)
 		handover_servers_put_http(w, s->counters->http);
 }

@@ -138,7 +138,7 @@ on_state_describe(struct change *c, const char *service, const struct server *s,
 	environment_add(&c->env, "PEN_PORT", "%s", port);
 	environment_add(&c->env, "PEN_STATE", "%s", server_state_name(w->is));
 	environment_add(&c->env, "PEN_WAS", "%s", server_state_name(w->was));
-	environment_add(&c->env, "PEN_REASON", "%s", s->history.reason);
+	environment_add(&c->env, "PEN_REASON", "%s", server_reason(s));
 }
 
 static struct change *

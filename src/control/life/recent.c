@@ -24,7 +24,7 @@ recent_note(struct recent *c, const char *service, const struct server *s,
 	snprintf(n->service, sizeof(n->service), "%s", service);
 	snprintf(
 	    n->name, sizeof(n->name), "%s", s->name != NULL ? s->name : "");
-	snprintf(n->reason, sizeof(n->reason), "%s", s->history.reason);
+	snprintf(n->reason, sizeof(n->reason), "%s", server_reason(s));
 	c->next = (c->next + 1) % RECENT_CHANGES;
 	if (c->count < RECENT_CHANGES)
 		c->count++;

@@ -77,7 +77,7 @@ log_change(
 		    "server %s server=%u name=%s reason=\"%s\" prev=%s "
 		    "prev_s=%llu%s",
 		    server_state_name(c->is), s->number, s->name,
-		    s->history.reason, server_state_name(c->was),
+		    server_reason(s), server_state_name(c->was),
 		    (unsigned long long)(c->lasted_ms / 1000), svc->label);
 }
 

@@ -294,7 +294,7 @@ will_servers_move(const struct apply *a)
 	for (i = 0; i < a->servers.count; i++) {
 		c = &a->servers.list[i];
 		s = pool_slot(a->service->pool, c->slot);
-		if (s == NULL || !server_addrs_equal(&s->addrs, &c->addrs))
+		if (s == NULL || !server_has_addrs(s, &c->addrs))
 			return true;
 	}
 	return false;

@@ -47,7 +47,7 @@ REPORT(state, fields_text, server_state_name(server_state(s)))
 REPORT(since, fields_text,
     clock_text(s->history.since_wall, TEXT(CLOCK_TEXT_MAX)))
 REPORT(age, fields_number, (v->now - s->history.since_ms) / 1000)
-REPORT(reason, fields_phrase, s->history.reason)
+REPORT(reason, fields_phrase, server_reason(s))
 REPORT(share, fields_number, server_share(s) * 100 / SERVER_SHARES)
 REPORT(role, fields_text, server_role_name(s->role))
 REPORT(host, fields_word, host_of(s, TEXT(ADDR_TEXT_MAX)))

@@ -43,7 +43,7 @@ is_news(const struct server *s)
 	enum server_state state = server_state(s);
 
 	return state == SERVER_SUSPECT || state == SERVER_BLACKLISTED ||
-	    strcmp(s->history.reason, "answered") == 0;
+	    strcmp(server_reason(s), "answered") == 0;
 }
 
 /* Sends the state of a server. If the channel has no room, it is marked, and

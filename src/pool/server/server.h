@@ -87,19 +87,23 @@ enum {
 	SERVER_REASON_MAX = 128 /* bytes of a reason, with its NUL */
 };
 
-/* When and why the state changed last. The reason is printable ASCII without
- * quotes, cut to its size; "" when there is none. */
+/* When the state changed last. */
 struct server_history {
 	enum server_state state; /* as reported last */
 	unsigned changes;	 /* since the server is in its slot */
 	uint64_t since_ms;	 /* the pool's clock */
 	int64_t since_wall;	 /* seconds since 1970 */
 	uint64_t down_ms; /* down, suspect or blacklisted, before that */
+	struct log_site log; /* of the lines about it */
+};
+
+/* Why the state changed last: printable ASCII without quotes, cut to its size;
+ * "" when there is no reason. */
+struct server_reasons {
 	char reason[SERVER_REASON_MAX];
 	/* Why it is down, suspect or blacklisted, or was last: the reason once
 	 * more when a drain or maint ends that came on top. "": not noted. */
 	char fault[SERVER_REASON_MAX];
-	struct log_site log; /* of the lines about it */
 };
 
 /* What a server is before its first health checks: healthy; not; not, until one
@@ -142,6 +146,12 @@ server_number(unsigned slot)
 struct server_addrs {
 	unsigned count;
 	struct addr addr[SERVER_ADDRS_MAX];
+};
+
+/* The same in as much memory as there are; without any, one that is empty. */
+struct server_addr_list {
+	unsigned count;
+	const struct addr *addr;
 };
 
 /* The operator's settings of one server, set by rows of
@@ -197,6 +207,8 @@ struct server_counters {
 	unsigned generation;
 };
 
+/* Where services are many, most servers are idle and have one address: texts,
+ * addresses and counters are not part of it. */
 struct server {
 	struct pool *pool;
 	unsigned slot;	 /* in the pool's list; never changes */
@@ -207,7 +219,7 @@ struct server {
 	bool refused;	 /* its name has an address that it must not have */
 	char *name;   /* host or path as the operator gave it; owned */
 	char *host;   /* what its TLS and HTTP call it; owned; NULL: its name */
-	struct server_addrs addrs;
+	struct server_addr_list addrs; /* owned; see server_set_addrs() */
 	unsigned addr_first; /* the address that worked last */
 	unsigned generation; /* changes with its addresses */
 	uint32_t place;	 /* of its counters among those of workers; 0: none */
@@ -237,8 +249,9 @@ struct server {
 	uint64_t brief;	      /* load besides: see pool_served() */
 	_Atomic uint32_t *shared; /* those of all processes; NULL: this is the
 				   * only one. See pool_share.h */
-	/* Its own, or in memory that several processes share. */
-	struct server_counters *counters, own_counters;
+	/* Its own, or in memory that several processes share; of a slot that
+	 * had no server yet those that stay 0, and NULL. */
+	struct server_counters *counters, *own_counters;
 
 	/* For the algorithm: when the server was chosen last, how long connects
 	 * to it take, how much longer than to the fastest, and when that was
@@ -247,11 +260,41 @@ struct server {
 	unsigned slowness, penalty;
 	uint64_t timed;
 	struct server_history history;
+	struct server_reasons *reasons; /* owned; NULL: both are "" */
 };
 
-/* The same addresses in the same order. */
-bool server_addrs_equal(
-    const struct server_addrs *a, const struct server_addrs *b);
+/* A server without name, addresses and counters of its own, and the end of
+ * one. */
+void server_init(struct server *s);
+void server_fini(struct server *s);
+/* Makes these its addresses. Returns 0, or -1 with errno ENOMEM. */
+int server_set_addrs(struct server *s, const struct server_addrs *a);
+/* Whether it has the same addresses in the same order. */
+bool server_has_addrs(const struct server *s, const struct server_addrs *a);
+/* A copy of its addresses. */
+struct server_addrs server_addrs(const struct server *s);
+/* Makes counters of its own exist, unless it counts elsewhere already. Returns
+ * 0, or -1 with errno ENOMEM. */
+int server_begin_counting(struct server *s);
+/* Whether it has counters that may be written. */
+bool server_counts(const struct server *s);
+/* Sets why its state changed, or why it is down; NULL: that stays. Without
+ * memory it is left out. */
+void server_set_reasons(
+    struct server *s, const char *reason, const char *fault);
+
+/* Why its state changed last, and why it is or was down; or "". */
+static inline const char *
+server_reason(const struct server *s)
+{
+	return s->reasons != NULL ? s->reasons->reason : "";
+}
+
+static inline const char *
+server_fault(const struct server *s)
+{
+	return s->reasons != NULL ? s->reasons->fault : "";
+}
 
 /* Whether it gets no clients for what it did: down, suspect, blacklisted. */
 static inline bool

@@ -134,7 +134,7 @@ preopened_drop_conn(struct preopened_conn *x)
 static int
 address_of(const struct preopened_conn *x)
 {
-	const struct server_addrs *a = &x->server->addrs;
+	const struct server_addr_list *a = &x->server->addrs;
 	unsigned i;
 
 	for (i = 0; i < a->count; i++)

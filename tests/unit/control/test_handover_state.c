@@ -217,7 +217,7 @@ START_TEST(servers_are_found_by_address)
 	ck_assert_int_eq(server_state(server(new, 1)), SERVER_UP);
 	ck_assert_int_eq(server_state(server(new, 2)), SERVER_BLACKLISTED);
 	ck_assert_int_eq(server_state(server(new, 3)), SERVER_DRAIN);
-	ck_assert_str_eq(server(new, 2)->history.reason, "of a failure");
+	ck_assert_str_eq(server_reason(server(new, 2)), "of a failure");
 	ck_assert_uint_eq(
 	    server(new, 2)->history.changes, server(old, 1)->history.changes);
 	ck_assert_uint_eq(server(new, 2)->counters->failures, 1);

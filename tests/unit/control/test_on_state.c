@@ -120,10 +120,10 @@ START_TEST(told)
 		    "$PEN_PORT $PEN_STATE $PEN_WAS \"$PEN_REASON\"");
 
 	begin();
-	strcpy(server[1]->history.reason, "by a test");
+	server_set_reasons(server[1], "by a test", NULL);
 	add(1, path, SERVER_UP, SERVER_DOWN);
 	/* as it was at the moment of the change */
-	strcpy(server[1]->history.reason, "later");
+	server_set_reasons(server[1], "later", NULL);
 	RUN_UNTIL(lines() == 1);
 	ck_assert_str_eq(
 	    contents(scratch("said")), "1 web1 ::1 8001 down up by a test\n");

@@ -11,7 +11,8 @@
 #include "support/suite.h"
 
 static struct recent recent;
-static struct server server;
+static struct server_reasons reasons;
+static struct server server = { .reasons = &reasons };
 
 static void
 note(unsigned number, const char *reason)
@@ -20,8 +21,7 @@ note(unsigned number, const char *reason)
 
 	server.number = number;
 	server.history.since_ms = 1000 * number;
-	snprintf(
-	    server.history.reason, sizeof(server.history.reason), "%s", reason);
+	snprintf(reasons.reason, sizeof(reasons.reason), "%s", reason);
 	recent_note(&recent, "shop", &server, &c);
 }
 

@@ -311,7 +311,7 @@ limit_all(unsigned hard, bool weighted)
 		server_spec_init(&spec);
 		snprintf(name, sizeof(name), "10.0.0.%u", i + 1);
 		spec.name = name;
-		spec.addrs = pool_server(d.pool, i)->addrs;
+		spec.addrs = server_addrs(pool_server(d.pool, i));
 		spec.set.hard = hard;
 		if (weighted)
 			spec.set.weight = i + 1;

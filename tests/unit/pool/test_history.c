@@ -41,7 +41,7 @@ on_state(void *arg, struct server *s, const struct server_change *c)
 	told.times++;
 	told.change = *c;
 	told.noted = s->history.state;
-	strcpy(told.reason, s->history.reason);
+	strcpy(told.reason, server_reason(s));
 }
 
 static struct server *
@@ -166,7 +166,7 @@ START_TEST(once_a_change)
 	for (i = 0; i < 100; i++)
 		pool_failed(pool, s, "another reason", now++);
 	ck_assert_uint_eq(told.times, 0);
-	ck_assert_str_eq(s->history.reason, "Connection refused");
+	ck_assert_str_eq(server_reason(s), "Connection refused");
 	for (i = 0; i < 100; i++)
 		pool_connected(pool, s, now);
 	expect_told(SERVER_BLACKLISTED, SERVER_UP, "answered");
@@ -223,7 +223,7 @@ START_TEST(reasons_are_plain)
 	memset(longest, 'x', sizeof(longest) - 1);
 	longest[sizeof(longest) - 1] = '\0';
 	pool_failed(pool, s, longest, now);
-	ck_assert_uint_eq(strlen(s->history.reason), SERVER_REASON_MAX - 1);
+	ck_assert_uint_eq(strlen(server_reason(s)), SERVER_REASON_MAX - 1);
 	pool_free(pool);
 }
 END_TEST

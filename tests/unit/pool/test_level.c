@@ -114,7 +114,7 @@ START_TEST(better_without_a_weight)
 	ck_assert(ends(SLOT_EMERGENCY, NULL));
 	server_spec_init(&spec);
 	spec.name = pool_server(pool, 1)->name;
-	spec.addrs = pool_server(pool, 1)->addrs;
+	spec.addrs = server_addrs(pool_server(pool, 1));
 	spec.set.weight = 1;
 	ck_assert_ptr_nonnull(pool_set_slot(pool, server_slot(1), &spec));
 	ck_assert(!ends(SLOT_EMERGENCY, NULL));

@@ -162,7 +162,7 @@ START_TEST(server_waits_for_its_address)
 	ck_assert_ptr_nonnull(s);
 	ck_assert_uint_eq(pool_unresolved(pool), 1);
 	ck_assert_int_eq(server_state(s), SERVER_DOWN);
-	ck_assert_str_eq(s->history.reason, "no address");
+	ck_assert_str_eq(server_reason(s), "no address");
 	ck_assert(server_is_known(s));
 	ck_assert_int_eq(pick(7), 0);
 	ck_assert_int_eq(pick(7), 0);

@@ -15,6 +15,7 @@ static struct session_record record;
 static struct record_time when;
 static struct peer client;
 static struct server server;
+static struct addr server_at;
 static struct tls_facts facts;
 
 static void
@@ -30,9 +31,9 @@ prepare(void)
 	memset(&server, 0, sizeof(server));
 	server.number = 3;
 	server.name = (char *)(uintptr_t) "web1";
-	server.addrs.count = 1;
+	server.addrs = (struct server_addr_list){ 1, &server_at };
 	ck_assert_int_eq(
-	    addr_parse_ip(&server.addrs.addr[0], "10.0.0.1", 80), 0);
+	    addr_parse_ip(&server_at, "10.0.0.1", 80), 0);
 	record = (struct session_record){
 		.time = &when,
 		.time_ms = 7,
@@ -41,7 +42,7 @@ prepare(void)
 		.port = 8080,
 		.session = 17,
 		.server = &server,
-		.server_at = &server.addrs.addr[0],
+		.server_at = &server_at,
 		.up = 517,
 		.down = 18446744073709551615u,
 		.connect_us = 1431,
@@ -130,13 +131,13 @@ START_TEST(hostile_paths)
 {
 	prepare();
 	ck_assert_int_eq(
-	    addr_parse_unix(&server.addrs.addr[0], "/run/a b=\"c"), 0);
+	    addr_parse_unix(&server_at, "/run/a b=\"c"), 0);
 	ck_assert_ptr_nonnull(
 	    strstr(line_of("logfmt", true), " server=\"/run/a b=\\\"c\" "));
-	ck_assert_int_eq(addr_parse_unix(&server.addrs.addr[0], "0/b\n"), 0);
+	ck_assert_int_eq(addr_parse_unix(&server_at, "0/b\n"), 0);
 	ck_assert_ptr_nonnull(
 	    strstr(line_of("jsonl", true), "\"server\":\"0/b\\u000a\""));
-	server.addrs.addr[0].len = 0;
+	server_at.len = 0;
 	client = (struct peer){ .family = AF_UNIX };
 	peer_set_owner(&client, &(struct peer_owner){ .pid = 7, .uid = 8 });
 	ck_assert_ptr_nonnull(strstr(
@@ -280,7 +281,7 @@ START_TEST(servers_with_the_port_of_the_client)
 	char *list;
 
 	prepare();
-	addr_set_port(&server.addrs.addr[0], 0);
+	addr_set_port(&server_at, 0);
 	list = record_add_tried(NULL, &server, 8080);
 	server.name = (char *)(uintptr_t) "10.0.0.1";
 	list = record_add_tried(list, &server, 8081);

@@ -235,7 +235,7 @@ START_TEST(a_full_server_keeps_them)
 	s = pool_server(fixture.pool, 1);
 	server_spec_init(&spec);
 	spec.name = s->name;
-	spec.addrs = s->addrs;
+	spec.addrs = server_addrs(s);
 	spec.set.hard = 1;
 	s = pool_set_slot(fixture.pool, server_slot(1), &spec);
 	ck_assert_ptr_nonnull(s);

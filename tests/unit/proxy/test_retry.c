@@ -606,7 +606,7 @@ START_TEST(loser_is_blamed)
 	fixture_hears(fd, ANSWER);
 	ck_assert_uint_eq(s->counters->failures, 1);
 	ck_assert_int_eq(server_state(s), SERVER_BLACKLISTED);
-	ck_assert_str_eq(s->history.reason, "closed without an answer");
+	ck_assert_str_eq(server_reason(s), "closed without an answer");
 	close(fd);
 	RUN_UNTIL(server_state(s) == SERVER_BLACKLISTED ||
 	    fixture_stats()->sessions == 0);
