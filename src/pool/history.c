@@ -12,15 +12,16 @@ history_note(struct server *s, enum server_state is,
 	h->state = is;
 	h->since_ms = w->now != NULL ? w->now(w->arg) : 0;
 	h->since_wall = w->wall != NULL ? w->wall(w->arg) : 0;
-	server_set_reasons(
-	    s, reason, server_state_is_down(is) ? reason : NULL);
+	server_set_reason(&s->reason, reason);
+	if (server_state_is_down(is))
+		server_set_reason(&s->fault, server_reason(s));
 }
 
 void
 history_begin(
     struct server *s, const struct pool_watcher *w, const char *reason)
 {
-	server_set_reasons(s, NULL, "");
+	server_set_reason(&s->fault, "");
 	s->history.changes = 0;
 	s->history.down_ms = 0;
 	history_note(s, server_state(s), w, reason);
@@ -30,7 +31,7 @@ void
 history_blame(struct server *s, const char *reason)
 {
 	if (reason[0] != '\0')
-		server_set_reasons(s, NULL, reason);
+		server_set_reason(&s->fault, reason);
 }
 
 /* An operator's `up` does not make a server fail that failed before. */

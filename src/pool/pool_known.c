@@ -97,8 +97,8 @@ pool_describe(
 		.sent = c->sent,
 		.received = c->received,
 		.history = s->history };
-	if (s->reasons != NULL)
-		e->reasons = *s->reasons;
+	strcpy(e->reasons.reason, server_reason(s));
+	strcpy(e->reasons.fault, server_fault(s));
 	memcpy(e->http, c->http, sizeof(e->http));
 	if (s->blacklisted_until > 0)
 		e->blacklisted_ms =
@@ -131,7 +131,8 @@ pool_restore(struct pool *p, struct server *s, const struct server_elsewhere *e,
 	if (s->history.state == e->history.state) {
 		s->history = e->history;
 		s->history.log = log;
-		server_set_reasons(s, e->reasons.reason, e->reasons.fault);
+		server_set_reason(&s->reason, e->reasons.reason);
+		server_set_reason(&s->fault, e->reasons.fault);
 	}
 	pool_resume_slow_start(s, now);
 }

@@ -354,7 +354,7 @@ apply_servers_add_change(
 	size_t room;
 
 	if (c->count == c->room) {
-		room = c->room > 0 ? 2 * c->room : 8;
+		room = c->room > 0 ? 2 * c->room : 2;
 		new = realloc(c->list, room * sizeof(*new));
 		if (new == NULL)
 			return -1;

@@ -40,7 +40,8 @@ server_fini(struct server *s)
 	free(s->name);
 	free(s->host);
 	free(s->own_counters);
-	free(s->reasons);
+	free(s->reason);
+	free(s->fault);
 }
 
 int
@@ -114,24 +115,17 @@ copy_reason(char to[SERVER_REASON_MAX], const char *reason)
 	to[n] = '\0';
 }
 
-static bool
-is_text(const char *text)
-{
-	return text != NULL && text[0] != '\0';
-}
-
-/* Either may be what it has now. */
+/* The text may be what *reason is now. */
 void
-server_set_reasons(struct server *s, const char *reason, const char *fault)
+server_set_reason(char **reason, const char *text)
 {
-	if (s->reasons == NULL && (is_text(reason) || is_text(fault)))
-		s->reasons = calloc(1, sizeof(*s->reasons));
-	if (s->reasons == NULL)
+	char copy[SERVER_REASON_MAX];
+
+	copy_reason(copy, text);
+	if (*reason != NULL && strcmp(*reason, copy) == 0)
 		return;
-	if (reason != NULL)
-		copy_reason(s->reasons->reason, reason);
-	if (fault != NULL)
-		copy_reason(s->reasons->fault, fault);
+	free(*reason);
+	*reason = copy[0] != '\0' ? strdup(copy) : NULL;
 }
 
 /* ---- questions ---- */

@@ -97,12 +97,9 @@ struct server_history {
 	struct log_site log; /* of the lines about it */
 };
 
-/* Why the state changed last: printable ASCII without quotes, cut to its size;
- * "" when there is no reason. */
+/* What server_reason() and server_fault() are of a server elsewhere. */
 struct server_reasons {
 	char reason[SERVER_REASON_MAX];
-	/* Why it is down, suspect or blacklisted, or was last: the reason once
-	 * more when a drain or maint ends that came on top. "": not noted. */
 	char fault[SERVER_REASON_MAX];
 };
 
@@ -260,7 +257,7 @@ struct server {
 	unsigned slowness, penalty;
 	uint64_t timed;
 	struct server_history history;
-	struct server_reasons *reasons; /* owned; NULL: both are "" */
+	char *reason, *fault; /* see server_reason(); owned; NULL: "" */
 };
 
 /* A server without name, addresses and counters of its own, and the end of
@@ -278,22 +275,24 @@ struct server_addrs server_addrs(const struct server *s);
 int server_begin_counting(struct server *s);
 /* Whether it has counters that may be written. */
 bool server_counts(const struct server *s);
-/* Sets why its state changed, or why it is down; NULL: that stays. Without
- * memory it is left out. */
-void server_set_reasons(
-    struct server *s, const char *reason, const char *fault);
+/* Sets *reason, which is one of the server's, to a copy of `text`. Without
+ * memory it is "". */
+void server_set_reason(char **reason, const char *text);
 
-/* Why its state changed last, and why it is or was down; or "". */
+/* Why the state changed last: printable ASCII without quotes, cut to
+ * SERVER_REASON_MAX; "" when there is no reason. */
 static inline const char *
 server_reason(const struct server *s)
 {
-	return s->reasons != NULL ? s->reasons->reason : "";
+	return s->reason != NULL ? s->reason : "";
 }
 
+/* Why it is down, suspect or blacklisted, or was last: the reason once more
+ * when a drain or maint ends that came on top. "": not noted. */
 static inline const char *
 server_fault(const struct server *s)
 {
-	return s->reasons != NULL ? s->reasons->fault : "";
+	return s->fault != NULL ? s->fault : "";
 }
 
 /* Whether it gets no clients for what it did: down, suspect, blacklisted. */

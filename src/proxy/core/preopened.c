@@ -427,6 +427,23 @@ bring_to(struct preopened *p, struct server *s, uint64_t share)
 	preopened_refill(p, s);
 }
 
+static bool
+has_same_sources(const struct preopened *p, const struct sources *now)
+{
+	return p->source != NULL ? sources_equal(p->source, now)
+				 : now->count == 0;
+}
+
+/* Without memory it is as if there were none: all are opened anew each time. */
+static void
+note_sources(struct preopened *p, const struct sources *now)
+{
+	free(p->source);
+	p->source = now->count > 0 ? malloc(sizeof(*now)) : NULL;
+	if (p->source != NULL)
+		*p->source = *now;
+}
+
 /* The settings that connections are opened with have changed: the next clients
  * must not get those that were opened with others. */
 static void
@@ -437,12 +454,12 @@ follow_settings(struct preopened *p)
 
 	if (sock_keepalive_equal(&p->keepalive, &k) &&
 	    sock_tuning_equal(&p->tuning, &p->frontend->up_tuning) &&
-	    sources_equal(&p->source, &o->source))
+	    has_same_sources(p, &o->source))
 		return;
 	drop_all(p);
 	p->keepalive = k;
 	p->tuning = p->frontend->up_tuning;
-	p->source = o->source;
+	note_sources(p, &o->source);
 }
 
 /* Servers that reached a limit keep theirs, but no more than are wanted in
@@ -510,4 +527,5 @@ preopened_fini(struct preopened *p)
 	drop_all(p);
 	timer_fini(&p->tick);
 	free(p->servers);
+	free(p->source);
 }

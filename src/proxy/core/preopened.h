@@ -30,7 +30,8 @@ struct preopened {
 	uint64_t count; /* connecting and idle */
 	struct timeouts *connecting;
 	struct timer tick;  /* looks after them every second */
-	struct sources source; /* what they were opened with */
+	struct sources *source; /* what they were opened with; owned; NULL:
+				 * without any */
 	struct sock_keepalive keepalive;
 	struct sock_tuning tuning;
 };

@@ -120,10 +120,10 @@ START_TEST(told)
 		    "$PEN_PORT $PEN_STATE $PEN_WAS \"$PEN_REASON\"");
 
 	begin();
-	server_set_reasons(server[1], "by a test", NULL);
+	server_set_reason(&server[1]->reason, "by a test");
 	add(1, path, SERVER_UP, SERVER_DOWN);
 	/* as it was at the moment of the change */
-	server_set_reasons(server[1], "later", NULL);
+	server_set_reason(&server[1]->reason, "later");
 	RUN_UNTIL(lines() == 1);
 	ck_assert_str_eq(
 	    contents(scratch("said")), "1 web1 ::1 8001 down up by a test\n");

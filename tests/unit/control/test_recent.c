@@ -11,8 +11,7 @@
 #include "support/suite.h"
 
 static struct recent recent;
-static struct server_reasons reasons;
-static struct server server = { .reasons = &reasons };
+static struct server server;
 
 static void
 note(unsigned number, const char *reason)
@@ -21,7 +20,7 @@ note(unsigned number, const char *reason)
 
 	server.number = number;
 	server.history.since_ms = 1000 * number;
-	snprintf(reasons.reason, sizeof(reasons.reason), "%s", reason);
+	server_set_reason(&server.reason, reason);
 	recent_note(&recent, "shop", &server, &c);
 }
 
