@@ -227,7 +227,8 @@ pool_make_server(
     struct server *s, const struct server_spec *spec, bool of_its_name)
 {
 	bool unresolved = spec->addrs.count == 0;
-	bool same = unresolved ? s->unresolved
+	bool same = unresolved
+	    ? s->unresolved
 	    : s->present && server_has_addrs(s, &spec->addrs);
 	/* as those of a removed server, they are needed as long as that */
 	bool keeps = unresolved && pool_own_connections(s) > 0;

@@ -171,9 +171,8 @@ pool_follow(struct pool *p, struct server *s, const struct server_elsewhere *e,
 	if (s->admin != SERVER_ENABLED &&
 	    (s->health.down || s->blacklisted_until != 0))
 		history_blame(s,
-		    server_state_is_down(e->history.state)
-			? e->reasons.reason
-			: e->reasons.fault);
+		    server_state_is_down(e->history.state) ? e->reasons.reason
+							   : e->reasons.fault);
 	pool_refresh(s);
 	pool_report(s, e->reasons.reason);
 	if (well)

@@ -229,8 +229,8 @@ open_log(struct pen *p, const struct plan *plan, const char *setting,
 
 	if (o->to == NULL)
 		return 0;
-	*log = sessionlog_open(
-	    &p->log_targets, &p->log_formats, p->loop, o, &why);
+	*log =
+	    sessionlog_open(&p->log_targets, &p->log_formats, p->loop, o, &why);
 	return *log != NULL ? 0 : explain_log(plan, setting, o->to, &why, e);
 }
 

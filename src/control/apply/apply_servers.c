@@ -116,14 +116,14 @@ apply_servers_has_address(const struct server_addrs *list, const struct addr *a)
 
 /* The same ones in another order, as name servers like to give them. */
 static bool
-same_set(const struct server_addrs *a, const struct server_addrs *b)
+has_same_set(const struct server *s, const struct server_addrs *found)
 {
 	unsigned i;
 
-	for (i = 0; i < a->count; i++)
-		if (!apply_servers_has_address(b, &a->addr[i]))
+	for (i = 0; i < found->count; i++)
+		if (server_find_addr(s, &found->addr[i]) < 0)
 			return false;
-	return a->count == b->count;
+	return found->count == s->addrs.count;
 }
 
 static int
@@ -237,8 +237,7 @@ named_addresses(const struct service *svc, const struct plan *draft,
 		before = server_addrs(old);
 	if (name != NULL && !name->query.failed) {
 		choose_addresses(found, &name->query.result, s->port, &before);
-	} else if (was &&
-	    same_host(plan_slot(svc->plan, slot), s)) {
+	} else if (was && same_host(plan_slot(svc->plan, slot), s)) {
 		if (name != NULL && !n->quiet)
 			log_warn("name lookup failed, keeping addresses "
 				 "name=%s error=\"%s\"",
@@ -251,7 +250,7 @@ named_addresses(const struct service *svc, const struct plan *draft,
 	}
 	for (i = 0; i < found->count; i++)
 		addr_set_port(&found->addr[i], s->port);
-	if (was && same_set(&before, found))
+	if (was && has_same_set(old, found))
 		*found = before;
 	return 0;
 }
@@ -335,15 +334,12 @@ differs(const struct service *svc, unsigned slot, const struct server_plan *s,
 {
 	const struct server_plan *before = plan_slot(svc->plan, slot);
 	const struct server *old = pool_slot(svc->pool, slot);
-	struct server_addrs had;
 
 	if (before == NULL || !server_plan_equal(before, s) || s->out_now ||
 	    old == NULL)
 		return true;
-	if (found->count == 0)
-		return !old->unresolved;
-	had = server_addrs(old);
-	return !old->present || !same_set(&had, found);
+	return found->count == 0 ? !old->unresolved
+				 : !old->present || !has_same_set(old, found);
 }
 
 static int

@@ -103,17 +103,6 @@ own_servers_check_found(const struct apply *a, unsigned slot,
 
 /* ---- those of a server ---- */
 
-static bool
-has_address(const struct server *s, const struct addr *at)
-{
-	unsigned i;
-
-	for (i = 0; i < s->addrs.count; i++)
-		if (addr_equal(&s->addrs.addr[i], at))
-			return true;
-	return false;
-}
-
 /* Whether the draft changes nothing that decides it. */
 static bool
 is_as_before(const struct apply *a, unsigned slot, const struct addr *at)
@@ -124,7 +113,7 @@ is_as_before(const struct apply *a, unsigned slot, const struct addr *at)
 
 	return a->pen->phase >= PHASE_SERVING && now != NULL && old != NULL &&
 	    now->host != NULL && strcmp(now->host, s->host) == 0 &&
-	    old->present && has_address(old, at) &&
+	    old->present && server_find_addr(old, at) >= 0 &&
 	    listen_list_equal(&a->now->listen, &a->wanted->listen);
 }
 

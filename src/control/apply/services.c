@@ -58,8 +58,8 @@ service_new(struct pen *p, const char *name, struct plan *plan)
 	svc->plan = plan != NULL ? plan : plan_new_service(NULL);
 	if (plan == NULL && svc->plan != NULL)
 		plan_hold(svc->plan);
-	svc->pool = p->service == NULL ? pool_new()
-				       : pool_new_beside(p->service->pool);
+	svc->pool =
+	    p->service == NULL ? pool_new() : pool_new_beside(p->service->pool);
 	svc->tls_config = tls_config_new(svc);
 	if (svc->plan != NULL && svc->pool != NULL && svc->tls_config != NULL) {
 		states_watch(svc);

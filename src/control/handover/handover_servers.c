@@ -154,8 +154,7 @@ get_reason(struct handover_record *r, char to[SERVER_REASON_MAX])
 }
 
 static void
-get_history(
-    struct handover_record *r, struct server_elsewhere *e, uint64_t now)
+get_history(struct handover_record *r, struct server_elsewhere *e, uint64_t now)
 {
 	struct server_history *h = &e->history;
 

@@ -83,6 +83,17 @@ server_has_addrs(const struct server *s, const struct server_addrs *a)
 	return true;
 }
 
+int
+server_find_addr(const struct server *s, const struct addr *at)
+{
+	unsigned i;
+
+	for (i = 0; i < s->addrs.count; i++)
+		if (addr_equal(&s->addrs.addr[i], at))
+			return (int)i;
+	return -1;
+}
+
 bool
 server_counts(const struct server *s)
 {

@@ -268,6 +268,8 @@ void server_fini(struct server *s);
 int server_set_addrs(struct server *s, const struct server_addrs *a);
 /* Whether it has the same addresses in the same order. */
 bool server_has_addrs(const struct server *s, const struct server_addrs *a);
+/* The number of the address among its addresses; -1: it is none of them. */
+int server_find_addr(const struct server *s, const struct addr *at);
 /* A copy of its addresses. */
 struct server_addrs server_addrs(const struct server *s);
 /* Makes counters of its own exist, unless it counts elsewhere already. Returns

@@ -130,24 +130,12 @@ preopened_drop_conn(struct preopened_conn *x)
 		close(fd);
 }
 
-/* Which address of its server it leads to; -1: none that it has now. */
-static int
-address_of(const struct preopened_conn *x)
-{
-	const struct server_addr_list *a = &x->server->addrs;
-	unsigned i;
-
-	for (i = 0; i < a->count; i++)
-		if (addr_equal(&a->addr[i], &x->at))
-			return (int)i;
-	return -1;
-}
-
 /* Whether clients may be sent to where this one leads. */
 static bool
 is_good(const struct preopened_conn *x)
 {
-	return server_is_healthy(x->server) && address_of(x) >= 0;
+	return server_is_healthy(x->server) &&
+	    server_find_addr(x->server, &x->at) >= 0;
 }
 
 /* Whether a failed connect is a failure of the server: it is not when we are
@@ -269,7 +257,7 @@ static void
 preopened_on_connected(struct preopened_conn *x)
 {
 	struct preopened *p = x->all;
-	int address = address_of(x);
+	int address = server_find_addr(x->server, &x->at);
 
 	expiry_cancel(&x->expiry);
 	x->connected = true;

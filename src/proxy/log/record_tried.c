@@ -9,17 +9,6 @@
 #include "proxy/log/session_record.h"
 
 static size_t
-put_name(const char *name, char *value)
-{
-	size_t n = strlen(name);
-
-	if (n > RECORD_VALUE_MAX)
-		n = RECORD_VALUE_MAX;
-	memcpy(value, name, n);
-	return n;
-}
-
-static size_t
 put_tried_server(const struct server *s, uint16_t port, char *value)
 {
 	struct addr copy;
@@ -27,16 +16,16 @@ put_tried_server(const struct server *s, uint16_t port, char *value)
 	size_t n;
 
 	if (s->addrs.count == 0)
-		return s->name == NULL ? 0 : put_name(s->name, value);
+		return s->name == NULL
+		    ? 0
+		    : record_put_text(value, s->name, RECORD_VALUE_MAX);
 	at = addr_with_port(&s->addrs.addr[s->addr_first], port, &copy);
 	/* several servers have this name */
 	if (s->name == NULL || record_is_address(s->name) ||
 	    strchr(s->name, '*') != NULL)
 		return strlen(addr_format(at, value));
-	n = strlen(s->name);
-	if (n > RECORD_VALUE_MAX - 1 - NUMBER_TEXT_MAX)
-		n = RECORD_VALUE_MAX - 1 - NUMBER_TEXT_MAX;
-	memcpy(value, s->name, n);
+	n = record_put_text(
+	    value, s->name, RECORD_VALUE_MAX - 1 - NUMBER_TEXT_MAX);
 	value[n++] = ':';
 	return n + number_format(value + n, addr_port(at));
 }

@@ -14,15 +14,21 @@
 
 /* ---- values ---- */
 
-static size_t
-put_text(char *value, const char *text)
+size_t
+record_put_text(char *value, const char *text, size_t most)
 {
 	size_t n = strlen(text);
 
-	if (n > RECORD_VALUE_MAX)
-		n = RECORD_VALUE_MAX;
+	if (n > most)
+		n = most;
 	memcpy(value, text, n);
 	return n;
+}
+
+static size_t
+put_text(char *value, const char *text)
+{
+	return record_put_text(value, text, RECORD_VALUE_MAX);
 }
 
 /* Puts thousandths as a number with three digits after the point. */

@@ -151,6 +151,9 @@ struct record_field {
 size_t record_put(const struct record_field *f, const struct session_record *r,
     char *value);
 
+/* Writes the text, cut to so many bytes; returns its length. */
+size_t record_put_text(char *value, const char *text, size_t most);
+
 extern const struct record_field record_fields[]; /* ended by no name */
 
 static inline bool

@@ -28,8 +28,9 @@ sessionlog_open(struct list *all, struct list *formats, struct loop *l,
 	}
 	g->sample = o->sample;
 	g->is_journal = strcmp(o->to, "journal") == 0;
-	g->format = log_format_share(formats, g->is_journal ? "journal" : "logfmt",
-	    o->requests ? RECORD_REQUEST : RECORD_SESSION, e);
+	g->format =
+	    log_format_share(formats, g->is_journal ? "journal" : "logfmt",
+		o->requests ? RECORD_REQUEST : RECORD_SESSION, e);
 	if (g->format != NULL && log_use_open(&g->use, all, l, o, e) == 0)
 		return g;
 	sessionlog_free(g);

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/words.h"
 #include "control/plan/plan.h"
 #include "support/acladd.h"
 #include "support/suite.h"
@@ -185,6 +186,27 @@ START_TEST(process_is_beside_the_services)
 }
 END_TEST
 
+/* Also if strings of both are others in memory; a change makes them two. */
+START_TEST(equal_settings_are_one)
+{
+	struct plan *p = plan_new(), *a = edit(p, "a"), *b = edit(p, "b");
+
+	ck_assert_ptr_ne(a->config, b->config);
+	ck_assert(plan_share_config(b, a));
+	ck_assert_ptr_eq(a->config, b->config);
+	ck_assert(plan_share_config(b, a));
+	plan_edit_config(b)->frontend.backlog++;
+	ck_assert_ptr_ne(a->config, b->config);
+	ck_assert(!plan_share_config(b, a));
+	plan_edit_config(b)->frontend.backlog--;
+	ck_assert_int_eq(
+	    text_set(&plan_edit_config(b)->log_format, "jsonl"), 0);
+	ck_assert(!plan_share_config(b, a));
+	ck_assert_str_eq(a->config->log_format, "logfmt");
+	plan_free(p);
+}
+END_TEST
+
 START_TEST(there_is_a_limit)
 {
 	struct plan *p = plan_new();
@@ -214,6 +236,7 @@ SUITE(test_plan_services)
 	SUITE_ADD(s, shared_until_edited, 10);
 	SUITE_ADD(s, held_beyond_the_plan, 10);
 	SUITE_ADD(s, process_is_beside_the_services, 10);
+	SUITE_ADD(s, equal_settings_are_one, 10);
 	SUITE_ADD(s, there_is_a_limit, 30);
 	return s;
 }

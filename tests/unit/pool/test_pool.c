@@ -190,6 +190,26 @@ START_TEST(server_waits_for_its_address)
 }
 END_TEST
 
+/* Where services are many, most slots are empty, and most servers idle. */
+START_TEST(empty_slots_are_small)
+{
+	const struct server *emergency, *s;
+
+	ck_assert_uint_le(sizeof(*s), 384);
+	begin(1, "roundrobin", false);
+	emergency = pool_slot(pool, SLOT_EMERGENCY);
+	ck_assert(!server_counts(emergency));
+	ck_assert_uint_eq(emergency->counters->connects, 0);
+	ck_assert_uint_eq(emergency->addrs.count, 0);
+	ck_assert_str_eq(server_reason(emergency), "");
+	pool_clear_counters(pool);
+	s = pool_server(pool, 0);
+	ck_assert(server_counts(s));
+	ck_assert_ptr_null(s->fault);
+	end();
+}
+END_TEST
+
 /* Weights 5, 1, 1: exact shares, and never more than three in a row. */
 START_TEST(wrr_is_exact_and_smooth)
 {
@@ -1470,5 +1490,6 @@ SUITE(test_pool)
 	SUITE_ADD(s, counters_follow_the_address, 10);
 	SUITE_ADD(s, many_dead_servers, 20);
 	SUITE_ADD(s, one_server_moves_alone, 10);
+	SUITE_ADD(s, empty_slots_are_small, 10);
 	return s;
 }

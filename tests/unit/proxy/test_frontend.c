@@ -420,8 +420,7 @@ START_TEST(line_of_a_session_whose_server_has_moved)
 	fixture_begin();
 	fixture.options.buffer = _i == 1 ? 1 << 20 : 0;
 	fixture_with(serve[_i], "right");
-	g = sessionlog_open(
-	    &targets, &formats, fixture.loop, &o, &fixture.e);
+	g = sessionlog_open(&targets, &formats, fixture.loop, &o, &fixture.e);
 	ck_assert_msg(g != NULL, "%s", fixture.e.text);
 	frontend_set_sessionlog(fixture.frontend, g);
 	fd = endpoint_connect(&fixture.front);

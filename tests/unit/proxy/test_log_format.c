@@ -32,8 +32,7 @@ prepare(void)
 	server.number = 3;
 	server.name = (char *)(uintptr_t) "web1";
 	server.addrs = (struct server_addr_list){ 1, &server_at };
-	ck_assert_int_eq(
-	    addr_parse_ip(&server_at, "10.0.0.1", 80), 0);
+	ck_assert_int_eq(addr_parse_ip(&server_at, "10.0.0.1", 80), 0);
 	record = (struct session_record){
 		.time = &when,
 		.time_ms = 7,
@@ -130,8 +129,7 @@ END_TEST
 START_TEST(hostile_paths)
 {
 	prepare();
-	ck_assert_int_eq(
-	    addr_parse_unix(&server_at, "/run/a b=\"c"), 0);
+	ck_assert_int_eq(addr_parse_unix(&server_at, "/run/a b=\"c"), 0);
 	ck_assert_ptr_nonnull(
 	    strstr(line_of("logfmt", true), " server=\"/run/a b=\\\"c\" "));
 	ck_assert_int_eq(addr_parse_unix(&server_at, "0/b\n"), 0);
@@ -478,6 +476,33 @@ START_TEST(request_templates)
 }
 END_TEST
 
+/* Of one text and scope there is one format, as long as anything has it. */
+START_TEST(equal_formats_are_one)
+{
+	struct list all = LIST_INIT(all);
+	struct log_format *a, *b, *c, *d;
+	struct error e = { "" };
+
+	a = log_format_share(&all, "combined", RECORD_REQUEST, &e);
+	b = log_format_share(&all, "combined", RECORD_REQUEST, &e);
+	c = log_format_share(&all, "jsonl", RECORD_REQUEST, &e);
+	d = log_format_share(&all, "jsonl", RECORD_SESSION, &e);
+	ck_assert_ptr_nonnull(a);
+	ck_assert_ptr_eq(a, b);
+	ck_assert_ptr_ne(a, c);
+	ck_assert_ptr_ne(c, d);
+	ck_assert_ptr_null(log_format_share(&all, "xml", RECORD_SESSION, &e));
+	log_format_free(a);
+	ck_assert_ptr_eq(
+	    log_format_share(&all, "combined", RECORD_REQUEST, &e), b);
+	log_format_free(b);
+	log_format_free(b);
+	log_format_free(c);
+	log_format_free(d);
+	ck_assert(list_is_empty(&all));
+}
+END_TEST
+
 /* All that strangers choose is in the line, though each byte is escaped. */
 START_TEST(longest_request)
 {
@@ -528,6 +553,7 @@ SUITE(test_log_format)
 	    (int)(sizeof(request_lines) / sizeof(request_lines[0])));
 	SUITE_ADD(s, malformed_request, 10);
 	SUITE_ADD(s, request_templates, 10);
+	SUITE_ADD(s, equal_formats_are_one, 10);
 	SUITE_ADD(s, longest_request, 10);
 	return s;
 }
