@@ -64,8 +64,8 @@ void write_file(const char *path, const char *what);
  * lines. */
 const char *scratch_program(const char *name, const char *lines);
 
-/* `heavy` with PEN_TEST_FULL=1, and else a quarter; `light` with PEN_TEST_LIGHT=1, as
- * runs with sanitizers and valgrind set it. */
+/* `heavy` with PEN_TEST_FULL=1, and else a quarter; `light` with
+ * PEN_TEST_LIGHT=1, as runs with sanitizers and valgrind set it. */
 long suite_amount(long heavy, long light);
 bool suite_is_light(void);
 /* PEN_TEST_FULL=1: all that there is, however long it takes. */

@@ -279,12 +279,22 @@ static const struct server_warning server_warnings[] = {
 	    "the address is not one of a host" },
 };
 
+/* FILE:LINE where its address was set, if it was in a file, and its number. */
+static void
+print_title(const struct server_plan *s, unsigned slot, struct buffer *text)
+{
+	char title[OWN_TITLE_MAX];
+
+	if (s->origin != NULL)
+		reply_add(text, "%s: ", s->origin);
+	reply_add(text, "%s", own_server_title(slot, title));
+}
+
 static void
 print_each(const struct warnings_scope *w, const struct plan *p,
     const struct server_warning *d, struct buffer *text)
 {
 	const struct server_plan *s;
-	char title[OWN_TITLE_MAX];
 	unsigned i, n = 0;
 
 	if ((w->changed & d->on) == 0)
@@ -293,7 +303,8 @@ print_each(const struct warnings_scope *w, const struct plan *p,
 	     i = next_slot(w, i + 1)) {
 		if (s->host == NULL || !d->is(p, s) || ++n > EACH_MAX)
 			continue;
-		reply_add(text, "%s: ", own_server_title(i, title));
+		print_title(s, i, text);
+		reply_add(text, ": ");
 		d->print(p, s, text);
 		reply_add(text, "\n");
 	}
@@ -318,12 +329,13 @@ print_weightless(const struct plan *p, struct buffer *text)
 		with += has_weight(s);
 	if (with == 0 || !p->config->pool.balance->weighted)
 		return;
-	for (i = 0; (s = plan_server(p, i)) != NULL; i++)
-		if (s->host != NULL && !has_weight(s) && ++n <= EACH_MAX)
-			reply_add(text,
-			    "server %u gets no clients: it has no weight, and "
-			    "others have one\n",
-			    i);
+	for (i = 0; (s = plan_server(p, i)) != NULL; i++) {
+		if (s->host == NULL || has_weight(s) || ++n > EACH_MAX)
+			continue;
+		print_title(s, server_slot(i), text);
+		reply_add(text, " gets no clients: it has no weight, and "
+				"others have one\n");
+	}
 	if (n > EACH_MAX)
 		reply_add(
 		    text, "%u more servers have no weight\n", n - EACH_MAX);
@@ -400,9 +412,9 @@ warnings_print_twins(
 			is_new_there(w, &all[i - 1])) ||
 		    ++twins > EACH_MAX)
 			continue;
-		reply_add(text, "server %u is the same as server %u: %.300s\n",
-		    all[i].number, all[i - 1].number,
-		    spec_format_server(all[i].is, name));
+		print_title(all[i].is, server_slot(all[i].number), text);
+		reply_add(text, " is the same as server %u: %.300s\n",
+		    all[i - 1].number, spec_format_server(all[i].is, name));
 	}
 	if (twins > EACH_MAX)
 		reply_add(text, "%u more servers are the same as others\n",
