@@ -124,6 +124,7 @@ learn_of_worker(
 	known.blacklisted_ms = told->blacklisted_ms;
 	known.refusals = told->refusals;
 	known.history = told->history;
+	known.reasons = told->reasons;
 	if (told->blacklisted_ms > 0)
 		known.health.good = 0;
 	pool_follow(svc->pool, s, &known, loop_now(svc->pen->loop));
