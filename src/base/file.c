@@ -91,8 +91,8 @@ file_read_at(int dir, const char *path, size_t most, bool wait,
 		}
 	}
 	if (n != 0 && errno == EAGAIN) {
-		error_set(
-		    e, "has nothing to read: it is a terminal or the like");
+		error_set(e, "cannot be read without waiting: it is a terminal "
+			     "or a pipe");
 	} else if (n != 0) {
 		file_error(e);
 	} else if (S_ISREG(before.st_mode) && has_changed(fd, &before)) {

@@ -24,7 +24,6 @@ pen -X -r {FRONT} {S0}
 > acl 3 permit 10.0.0.0/8
 > acl 3 permit 2001:db8::/32
 > acl 3 deny 127.0.0.1
-< warning: clients that match no entry of list 3 are permitted now, as its last entry denies
 > acl 3 permit unix
 > acl 3 permit ::1 255.0.0.0
 < error: acl: "::1" is not an address with an optional /LEN or mask, nor unix, uid, gid or country

@@ -100,7 +100,7 @@ file none
 > no acl long; acl long permit uid 4294967296
 < error: acl: "4294967296" is not a number, nor a name of /etc/passwd
 > acl long permit uid root; acl long deny gid 7
-< warning: clients that match no entry of list long are permitted now, as its last entry denies
+< warning: clients that match no entry of list long are permitted while its last entry denies
 > acl long permit gid
 < error: acl: gid: missing group
 > explain unix:uid=0,gid=7
@@ -144,13 +144,13 @@ file none
 # does to clients that no entry matches
 > acl ban permit 10.0.0.0/8; acl ban permit 2001:db8::/32
 > acl ban deny 10.1.2.3
-< warning: deny 10.1.2.3 255.255.255.255 has no effect after permit 10.0.0.0 255.0.0.0
-< warning: clients that match no entry of list ban are permitted now, as its last entry denies
-says acl: entry has no effect acl=ban entry="deny 10.1.2.3
-says acl: clients that match no entry are permitted now acl=ban
+< warning: deny 10.1.2.3 255.255.255.255 matches no client after permit 10.0.0.0 255.0.0.0
+< warning: clients that match no entry of list ban are permitted while its last entry denies
+says acl: entry matches no client acl=ban entry="deny 10.1.2.3
+says acl: clients that match no entry are permitted, as the last one denies acl=ban
 > acl ban deny 192.0.2.1
 > acl ban permit 192.0.2.1
-< warning: permit 192.0.2.1 255.255.255.255 has no effect after deny 192.0.2.1 255.255.255.255
+< warning: permit 192.0.2.1 255.255.255.255 matches no client after deny 192.0.2.1 255.255.255.255
 > no acl ban; acl ban deny 10.1.2.3; acl ban permit 10.0.0.0/8
 file drop
 | # to be dropped
@@ -158,10 +158,10 @@ file drop
 | 10.1.0.0/16
 > no acl ban; acl ban deny file {DIR}drop; acl ban permit 10.0.0.0/8
 > no acl ban; acl ban permit 10.0.0.0/8; acl ban deny file {DIR}drop
-< warning: {DIR}drop:3: deny 10.1.0.0 255.255.0.0 has no effect after permit 10.0.0.0 255.0.0.0
-< warning: clients that match no entry of list ban are permitted now, as its last entry denies
-says acl: entry of a file has no effect acl=ban entry="deny 10.1.0.0
+< warning: {DIR}drop:3: deny 10.1.0.0 255.255.0.0 matches no client after permit 10.0.0.0 255.0.0.0
+< warning: clients that match no entry of list ban are permitted while its last entry denies
+says acl: entry of a file matches no client acl=ban entry="deny 10.1.0.0
 > no acl ban; acl ban permit 10.0.0.0/8
 > no acl ban; acl ban permit unix; acl ban deny uid 33
-< warning: deny uid 33 has no effect after permit unix
-< warning: clients that match no entry of list ban are permitted now, as its last entry denies
+< warning: deny uid 33 matches no client after permit unix
+< warning: clients that match no entry of list ban are permitted while its last entry denies

@@ -115,7 +115,7 @@ has send.conf check send x expect "r 0: x"
 > checks
 ? 0 check http state down result failed
 > checks
-~ reason not an answer of HTTP/1
+~ reason not an HTTP/1 response
 > check connect
 > checks
 ? 0 check connect state up result ok

@@ -60,7 +60,6 @@ file next.conf
 # what is written gives the same again
 > server add {S2}; server 1 drain; acl 1 permit 10.0.0.0/8; acl 1 deny ::/0
 < 2
-< warning: clients that match no entry of list 1 are permitted now, as its last entry denies
 > web_stats "{DIR}a b;'c"
 > write {DIR}written.conf
 > write

@@ -159,7 +159,6 @@ ask e = server 1: e
 < 1
 ask c = server 3: c
 > no acl 1; acl 1 permit ::/0; acl 1 deny 127.0.0.0/8
-< warning: clients that match no entry of list 1 are permitted now, as its last entry denies
 ask c = server 3: c
 > no acl 1; acl 1 deny ::/0; acl 1 permit 127.0.0.0/8
 ask c = server 2: c

@@ -328,7 +328,7 @@ START_TEST(http_body_counts)
 	BECOMES(1, "state down");
 	ck_assert(says(1, "reason the text is not in the body"));
 	answer = "220 mail.test\r\n";
-	BECOMES(1, "reason not an answer of HTTP/1");
+	BECOMES(1, "reason not an HTTP/1 response");
 	answer = "HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n";
 	BECOMES(1, "reason connection closed within the answer");
 	answer = "";

@@ -633,7 +633,7 @@ START_TEST(includes_that_are_no_files)
 	if (terminal < 0 || grantpt(terminal) < 0 || unlockpt(terminal) < 0)
 		SKIP("no terminals here");
 	write_file(conf, text("include %s\n", ptsname(terminal)));
-	pen_expect_failure("has nothing to read: it is a terminal", "--check",
+	pen_expect_failure("cannot be read without waiting", "--check",
 	    "-F", conf, NULL);
 	close(terminal);
 }
@@ -684,7 +684,7 @@ START_TEST(pen_is_no_member_of_a_group)
 	size_t i;
 
 	for (i = 0; i < sizeof(groups) / sizeof(groups[0]); i++) {
-		pen_expect_failure("is pen's own listening address", "-U",
+		pen_expect_failure("leads to pen's own listening", "-U",
 		    "--check", text("0.0.0.0:%s", port),
 		    text("%s:%s", groups[i], port), NULL);
 		pen_expect_failure("is pen's own listening address", "-U",

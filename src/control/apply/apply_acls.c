@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "control/apply/apply.h"
+#include "control/apply/apply_changes.h"
 #include "control/plan/table.h"
 #include "control/plan/origin.h"
 
@@ -260,6 +261,7 @@ apply_acls_check_service(struct apply *a, struct error *e)
 	c.frontend.accept_proxy = c.accept_proxy.number;
 	if (plan_set_config(p, &c) < 0)
 		return error_set(e, "out of memory");
+	apply_changes_share(a);
 	return check_proxies(lists, p, a->pen->errors, e);
 }
 

@@ -214,15 +214,13 @@ compare_plans(struct apply_all *all)
 	all->changed |= all->one->changed | others | CHANGED_DRAFT;
 }
 
-/* The settings of a service are those of one of the last before it, if they are
- * the same. */
-static void
-share_config(const struct apply_all *all, struct apply *a)
+void
+apply_changes_share(struct apply *a)
 {
 	enum { BEFORE = 8 };
 	struct apply *other = a;
 
-	while (other > all->one && a - other < BEFORE &&
+	while (other > a->all->one && a - other < BEFORE &&
 	    !plan_share_config(a->wanted, (--other)->wanted))
 		;
 }
@@ -247,7 +245,7 @@ derive_services(struct apply_all *all, struct error *e)
 			all->shares.count > 0 ? all->shares.count : 1,
 			kept_sessions(a->service, a->wanted)) < 0)
 			return error_set(e, "out of memory");
-		share_config(all, a);
+		apply_changes_share(a);
 	}
 	compare_plans(all);
 	return rc;

@@ -44,9 +44,12 @@ check_not_in(const struct apply *a, const struct listen_list *own,
 
 	for (k = 0; k < own->count; k++)
 		if (own_address_is(&own->entry[k], &a->wanted->listen, at))
-			return error_set(e, "%s is pen's own %s %s",
-			    own_server_title(slot, name), what,
-			    addr_format(at, text));
+			return error_set(e, "%s is %s %s %s",
+			    own_server_title(slot, name),
+			    addr_is_multicast(at) ? "a group that leads to "
+						    "pen's own"
+						  : "pen's own",
+			    what, addr_format(at, text));
 	return 0;
 }
 

@@ -96,8 +96,8 @@ emit_no_end(
 		    path);
 }
 
-/* Warns of an entry that decides about no client: an earlier one is for all of
- * them. */
+/* Warns of an entry that matches no client that an earlier one does not. As the
+ * last one it decides about all others all the same. */
 static void
 emit_overruled(const struct call *c, const struct acl_entry *entry,
     const struct acl_entry *by)
@@ -108,13 +108,13 @@ emit_overruled(const struct call *c, const struct acl_entry *entry,
 		return;
 	acl_format_entry(entry, what);
 	acl_format_entry(by, other);
-	log_warn("acl: entry has no effect "
+	log_warn("acl: entry matches no client "
 		 "acl=%s entry=\"%s\" after=\"%s\"%s%s",
 	    c->words->word[0], what, other, c->origin != NULL ? " at=" : "",
 	    c->origin != NULL ? c->origin : "");
 	if (c->caller != NULL)
 		reply_add(&c->reply->out,
-		    "warning: %s has no effect after %s\n", what, other);
+		    "warning: %s matches no client after %s\n", what, other);
 }
 
 static bool
@@ -124,17 +124,22 @@ denies_the_rest(const struct acl *l)
 }
 
 /* Warns of a command that makes the running list admit clients which no entry
- * names: the last entry decides about these. */
+ * names: the last entry decides about these. Scripts for numbered lists expect
+ * no reply. */
 static void
-emit_opened(const struct call *c, const struct acl *running)
+emit_opened(const struct call *c, const struct acl_ref *list,
+    const struct acl *running)
 {
 	if (c->caller == NULL || c->dry || !denies_the_rest(running))
 		return;
-	log_warn("acl: clients that match no entry are permitted now acl=%s",
+	log_warn("acl: clients that match no entry are permitted, as the last "
+		 "one denies acl=%s",
 	    c->words->word[0]);
+	if (list->name == NULL)
+		return;
 	reply_add(&c->reply->out,
 	    "warning: clients that match no entry of list %s are permitted "
-	    "now, as its last entry denies\n",
+	    "while its last entry denies\n",
 	    c->words->word[0]);
 }
 
@@ -178,12 +183,12 @@ emit_overruled_file(
 		return;
 	acl_format_entry(entry, what);
 	acl_format_entry(by, other);
-	log_warn("acl: entry of a file has no effect "
+	log_warn("acl: entry of a file matches no client "
 		 "acl=%s entry=\"%s\" after=\"%s\" at=%.300s:%u",
 	    c->words->word[0], what, other, path, entry->line);
 	if (c->caller != NULL)
 		reply_add(&c->reply->out,
-		    "warning: %.300s:%u: %s has no effect after %s\n", path,
+		    "warning: %.300s:%u: %s matches no client after %s\n", path,
 		    entry->line, what, other);
 }
 
@@ -246,7 +251,7 @@ access_add(
 	if (access_add_words(c, running, l, e) < 0)
 		return -1;
 	if (denied && !denies_the_rest(l))
-		emit_opened(c, running);
+		emit_opened(c, list, running);
 	return 0;
 }
 

@@ -58,7 +58,7 @@ print_http(
 		    origin_name(p, "forwarded"), acl_ref_word(ref, word));
 	if (p->config->frontend.dns.on)
 		reply_add(text,
-		    "%.400s refuses DNS queries by TCP, which are not HTTP\n",
+		    "%.400s refuses DNS queries over TCP, which are not HTTP\n",
 		    origin_name(p, "http"));
 	print_h2(p, "ssl_alpn", t->alpn, text);
 	print_h2(p, "ssl_upstream_alpn", t->upstream_alpn, text);

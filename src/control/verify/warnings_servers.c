@@ -135,7 +135,7 @@ print_target(
 	    s->check_port > 0 ? "check_port" : "check_address");
 }
 
-/* Datagrams and frames have neither. */
+/* Datagrams and frames carry neither TLS nor a PROXY header. */
 static bool
 has_connections(const struct plan *p)
 {
@@ -175,13 +175,12 @@ print_proxy(
 }
 
 /* The neighbours of direct server return, and names without an address, mark
- * servers down, too. */
+ * servers down, too; blacklisting does not. */
 static bool
 has_useless_down(const struct plan *p, const struct server_plan *s)
 {
-	return (s->set.on_down == SERVER_ON_DOWN_CUT || s->set.may_be_down) &&
-	    !is_checked(p, s) && !direct_is_wanted(p) &&
-	    !p->config->start_unresolved;
+	return s->set.on_down == SERVER_ON_DOWN_CUT && !is_checked(p, s) &&
+	    !direct_is_wanted(p) && !p->config->start_unresolved;
 }
 
 static void
@@ -189,8 +188,8 @@ print_down(
     const struct plan *p, const struct server_plan *s, struct buffer *text)
 {
 	(void)p;
-	reply_add(text, "%s has no effect without check",
-	    s->set.may_be_down ? "may_be_down" : "on_down cut");
+	(void)s;
+	reply_add(text, "on_down cut has no effect without check");
 }
 
 /* The system refuses to connect there; a director has the interface, and a
@@ -216,8 +215,9 @@ print_interface(
 	    s->host, s->host);
 }
 
-/* A group, or all hosts: no connection is possible, and of datagrams only those
- * to a group, whose answers have other addresses than the flow's. */
+/* A group, or all hosts: no connection is possible. Datagrams can be sent to a
+ * group, but its members answer from their own addresses, which the flow does
+ * not accept. */
 static bool
 is_no_host(const struct plan *p, const struct server_plan *s)
 {
@@ -241,8 +241,8 @@ print_no_host(
 
 	if (group && p->config->frontend.udp.on && !direct_is_wanted(p))
 		reply_add(text,
-		    "%s is a multicast group: pen receives no answers of its "
-		    "members",
+		    "%s is a multicast group: pen receives no answers from "
+		    "its members",
 		    s->host);
 	else
 		reply_add(text, "%s is not the address of a host", s->host);
@@ -272,7 +272,7 @@ static const struct server_warning server_warnings[] = {
 	{ CHANGED_WARNED | CHANGED_SERVER_CHECK | CHANGED_CHECKS |
 		CHANGED_SERVICE | WITH_SERVER,
 	    has_useless_down, print_down,
-	    "on_down cut and may_be_down have no effect without check" },
+	    "on_down cut has no effect without check" },
 	{ CHANGED_SOURCE | WITH_SERVER, lacks_interface, print_interface,
 	    "a link-local address needs an interface" },
 	{ CHANGED_FRONTEND | WITH_SERVER, is_no_host, print_no_host,

@@ -246,8 +246,9 @@ struct server {
 	uint64_t brief;	      /* load besides: see pool_served() */
 	_Atomic uint32_t *shared; /* those of all processes; NULL: this is the
 				   * only one. See pool_share.h */
-	/* Its own, or in memory that several processes share; of a slot that
-	 * had no server yet those that stay 0, and NULL. */
+	/* Its own, or in memory that several processes share. In a slot that
+	 * never had a server `counters` is a set of zeros that all share, and
+	 * `own_counters` NULL. */
 	struct server_counters *counters, *own_counters;
 
 	/* For the algorithm: when the server was chosen last, how long connects

@@ -1,8 +1,7 @@
-/* http_answer.h: an answer of HTTP/1.0 or 1.1 to a GET as it comes, a piece at
- * a time: its status, then the bytes of its body, without the framing of
- * chunks. What clients would get through a relay is an answer, anything else is
- * none: http_responses.h reads both. Bounded: no more than HTTP_ANSWER_MAX
- * bytes are taken. */
+/* http_answer.h: an answer of HTTP/1.0 or 1.1 to a GET, a piece at a time: its
+ * status, then the bytes of its body, without the framing of chunks. It accepts
+ * what the relay would pass on to a client: http_responses.h reads both.
+ * Bounded: no more than HTTP_ANSWER_MAX bytes are taken. */
 #ifndef PEN_PROXY_HTTP_ANSWER_H
 #define PEN_PROXY_HTTP_ANSWER_H
 

@@ -331,14 +331,14 @@ http_responses_take_head(struct http_responses *r, struct pass *p)
 			r->begun = p->at < p->length;
 		} else if (!http_response_take_line(&r->head, line)) {
 			return http_responses_refuse(
-			    r, "not an answer of HTTP/1");
+			    r, "not an HTTP/1 response");
 		}
 	}
 	if (is_too_long(r))
 		return http_responses_refuse(r, "too many bytes of fields");
 	return may_be_status(r, p)
 	    ? false
-	    : http_responses_refuse(r, "not an answer of HTTP/1");
+	    : http_responses_refuse(r, "not an HTTP/1 response");
 }
 
 /* ---- bodies ---- */

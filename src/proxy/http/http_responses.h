@@ -85,8 +85,9 @@ struct http_responses {
 void http_responses_fini(struct http_responses *r);
 
 /* Takes n bytes and what is held, as far as that goes. What is to go on is
- * *out: within `bytes`, or within `room`, of n and HTTP_ADDED_MAX and what is
- * held bytes. Returns 0, or -1 with errno ENOMEM. */
+ * *out: within `bytes`, or within `room`, which has n, HTTP_ADDED_MAX and what
+ * is held, and a byte for each response, whose length may be written anew.
+ * Returns 0, or -1 with errno ENOMEM. */
 int http_responses_take(struct http_responses *r, struct http_text bytes,
     char *room, struct http_text *out);
 /* How many of the next bytes pass whatever they are; UINT64_MAX: all. */

@@ -323,19 +323,22 @@ START_TEST(servers_without_a_check)
 	first_server()->set.on_down = SERVER_ON_DOWN_CUT;
 	ck_assert_str_eq(
 	    printed(), "server 0: on_down cut has no effect without check\n");
-	first_server()->set.may_be_down = 1;
-	ck_assert_str_eq(
-	    printed(), "server 0: may_be_down has no effect without check\n");
 	edit()->start_unresolved = true; /* its name may lack an address */
-	ck_assert_ptr_null(strstr(printed(), "may_be_down"));
+	ck_assert_ptr_null(strstr(printed(), "on_down"));
 	edit()->start_unresolved = false;
 	edit()->checks.text = check;
 	ck_assert_str_eq(printed(), "");
 	ck_assert_int_eq(text_set(&first_server()->check, "off"), 0);
 	ck_assert_str_eq(
-	    printed(), "server 0: may_be_down has no effect without check\n");
+	    printed(), "server 0: on_down cut has no effect without check\n");
 	edit()->checks.text = NULL;
 	ck_assert_int_eq(text_set(&first_server()->check, "connect"), 0);
+	ck_assert_str_eq(printed(), "");
+	/* one that is blacklisted may be excused, too */
+	first_server()->set.may_be_down = 1;
+	first_server()->set.on_down = SERVER_ON_DOWN_KEEP;
+	edit()->checks.text = NULL;
+	ck_assert_int_eq(text_set(&first_server()->check, "off"), 0);
 	ck_assert_str_eq(printed(), "");
 	plan_free(plan);
 }
@@ -357,7 +360,7 @@ START_TEST(hello_without_a_hello)
 	ck_assert_str_eq(printed(), "");
 	edit()->frontend.dns.on = edit()->frontend.udp.on = true;
 	ck_assert_str_eq(printed(),
-	    "http refuses DNS queries by TCP, which are not HTTP\n");
+	    "http refuses DNS queries over TCP, which are not HTTP\n");
 	plan_free(plan);
 }
 END_TEST
@@ -417,7 +420,7 @@ START_TEST(servers_that_are_no_hosts)
 		edit()->frontend.udp.on = true;
 		ck_assert_str_eq(printed(),
 		    text("server 0: %s is a multicast group: pen receives no "
-			 "answers of its members\n",
+			 "answers from its members\n",
 			groups[i]));
 	}
 	for (i = 0; i < sizeof(hosts) / sizeof(hosts[0]); i++) {
