@@ -687,13 +687,13 @@ START_TEST(pen_is_no_member_of_a_group)
 		pen_expect_failure("leads to pen's own listening", "-U",
 		    "--check", text("0.0.0.0:%s", port),
 		    text("%s:%s", groups[i], port), NULL);
-		pen_expect_failure("is pen's own listening address", "-U",
+		pen_expect_failure("leads to pen's own listening", "-U",
 		    "--check", text("0.0.0.0:%s", port), groups[i], NULL);
 		expect_group(front, text("%s:%s", groups[i], port));
 		expect_group(
 		    text("0.0.0.0:%s", port), text("%s:9", groups[i]));
 	}
-	pen_expect_failure("is pen's own listening address", "-U", "--check",
+	pen_expect_failure("leads to pen's own listening", "-U", "--check",
 	    text("[::]:%s", port), text("[ff02::1%%lo]:%s", port), NULL);
 }
 END_TEST
