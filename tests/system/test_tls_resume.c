@@ -447,7 +447,7 @@ emit_require(int version)
 		tls_chain_tell(&c, "no ssl_request; ssl_require");
 		refused(wish(version), s);
 		refused(wish(version), t);
-		ck_assert_int_eq(tls_chain_count(&c, "closed_tls_failed"), 2);
+		WAIT_FOR(tls_chain_count(&c, "closed_tls_failed") == 2, 10000);
 		SSL_SESSION_free(s);
 		SSL_SESSION_free(t);
 		tls_chain_down(&c);
