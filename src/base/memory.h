@@ -2,6 +2,7 @@
 #ifndef PEN_BASE_MEMORY_H
 #define PEN_BASE_MEMORY_H
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef HAVE_MALLOPT
@@ -22,6 +23,34 @@ memory_return_large(void)
 #if defined(HAVE_MALLOPT) && defined(M_MMAP_THRESHOLD)
 	(void)mallopt(M_MMAP_THRESHOLD, MEMORY_LARGE);
 #endif
+}
+
+/* Memory for what recv(2) copies, in the middle of a page: what the kernel has
+ * received mostly begins with a page, and to a place a few bytes behind the
+ * beginning of one, as malloc() gives for large blocks, some processors (AMD)
+ * copy at a fraction of their speed, since the low 12 bits of both addresses
+ * overlap. Answers of 16 KiB took 1.5 times the processor time. Freed with
+ * memory_free_apart(). Returns NULL with errno ENOMEM. */
+enum { MEMORY_PAGE = 4096, MEMORY_APART = MEMORY_PAGE / 2 };
+
+static inline char *
+memory_apart(size_t size)
+{
+	void *m;
+	int error = posix_memalign(&m, MEMORY_PAGE, size + MEMORY_APART);
+
+	if (error == 0)
+		return (char *)m + MEMORY_APART;
+	errno = error;
+	return NULL;
+}
+
+/* NULL is fine. */
+static inline void
+memory_free_apart(char *m)
+{
+	if (m != NULL)
+		free(m - MEMORY_APART);
 }
 
 /* Like calloc(1, size), for small structures on busy paths: glibc's calloc()

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "tls/tls_context.h"
 
 /* ---- the memory as OpenSSL sees it ---- */
@@ -68,7 +69,7 @@ tls_memory_new(void)
 
 	if (m == NULL)
 		return NULL;
-	m->in = malloc(TLS_IN_MAX);
+	m->in = memory_apart(TLS_IN_MAX);
 	buffer_init(&m->out);
 	m->method =
 	    BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "pen");
@@ -88,7 +89,7 @@ tls_memory_free(struct tls_memory *m)
 {
 	if (m == NULL)
 		return;
-	free(m->in);
+	memory_free_apart(m->in);
 	BIO_meth_free(m->method);
 	buffer_fini(&m->out);
 	free(m);

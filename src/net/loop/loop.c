@@ -9,6 +9,7 @@
 
 #include <event2/event.h>
 
+#include "base/memory.h"
 #include "net/loop/loop_private.h"
 #include "net/loop/timeouts.h"
 
@@ -274,7 +275,7 @@ loop_free(struct loop *l)
 	if (l->base != NULL)
 		event_base_free(l->base);
 	free(l->events);
-	free(l->scratch);
+	memory_free_apart(l->scratch);
 	free(l);
 }
 
@@ -301,7 +302,7 @@ char *
 loop_scratch(struct loop *l)
 {
 	if (l->scratch == NULL)
-		l->scratch = malloc(LOOP_SCRATCH);
+		l->scratch = memory_apart(LOOP_SCRATCH);
 	return l->scratch;
 }
 

@@ -2,6 +2,8 @@
 #include "config.h"
 
 #include <check.h>
+#include <errno.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -70,11 +72,32 @@ START_TEST(large_blocks_go_back)
 END_TEST
 #endif
 
+/* Wherever malloc() begins: as far as can be from the beginning of a page. */
+START_TEST(apart_from_a_page)
+{
+	size_t size;
+	char *m;
+
+	for (size = 100; size < 4 << 20; size *= 7) {
+		m = memory_apart(size);
+		ck_assert_ptr_nonnull(m);
+		ck_assert_uint_eq((uintptr_t)m % MEMORY_PAGE, MEMORY_APART);
+		memset(m, 1, size);
+		memory_free_apart(m);
+	}
+	memory_free_apart(NULL);
+	errno = 0;
+	ck_assert_ptr_null(memory_apart(SIZE_MAX / 2));
+	ck_assert_int_eq(errno, ENOMEM);
+}
+END_TEST
+
 SUITE(test_memory)
 {
 	Suite *s = suite_create("memory");
 
 	SUITE_ADD(s, zeroed, 10);
+	SUITE_ADD(s, apart_from_a_page, 10);
 #if defined(HAVE_MALLOPT) && defined(__linux__) && !defined(PEN_SANITIZE)
 	SUITE_ADD(s, large_blocks_go_back, 30);
 #endif
