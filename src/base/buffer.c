@@ -100,6 +100,12 @@ buffer_consume(struct buffer *b, size_t n)
 }
 
 void
+buffer_clear(struct buffer *b)
+{
+	b->start = b->end = 0;
+}
+
+void
 buffer_cut(struct buffer *b, size_t n)
 {
 	if (n >= buffer_length(b))

@@ -45,6 +45,10 @@ int buffer_append(struct buffer *b, const void *bytes, size_t n);
 /* Drops the bytes appended last until `n` are left. */
 void buffer_cut(struct buffer *b, size_t n);
 
+/* Drops all bytes and keeps the memory: for one buffer that many streams share,
+ * which is filled and emptied again and again. */
+void buffer_clear(struct buffer *b);
+
 /* Drops `n` bytes from the start. Frees the memory if none are left. */
 void buffer_consume(struct buffer *b, size_t n);
 

@@ -216,7 +216,7 @@ tls_write(struct stream *s, const void *bytes, size_t n, bool last)
 			break;
 		if (rc <= 0) {
 			note_error(t);
-			buffer_cut(&t->end.memory->out, 0);
+			buffer_clear(&t->end.memory->out);
 			errno = EPIPE;
 			return -1;
 		}

@@ -14,7 +14,7 @@ enum { TLS_IN_MAX = 64 * 1024 };
 struct tls_memory {
 	char *in; /* owned; what one call received */
 	size_t at, end; /* what OpenSSL has not read of it */
-	struct buffer out;  /* to be sent at the end of a call */
+	struct buffer out;  /* to be sent at the end of a call; memory stays */
 	BIO_METHOD *method; /* owned; how OpenSSL reads and writes both */
 };
 

@@ -132,7 +132,7 @@ tls_wire_send(struct tls *t, bool last)
 		s->flags &= ~(unsigned)STREAM_WRITABLE;
 		s->flags |= STREAM_UNSENT;
 	}
-	buffer_cut(out, 0);
+	buffer_clear(out);
 	errno = error;
 	return error == 0 ? 0 : -1;
 }

@@ -136,10 +136,31 @@ START_TEST(cut_at_the_end)
 }
 END_TEST
 
+/* What is shared is not allocated for each use. */
+START_TEST(cleared_keeps_its_memory)
+{
+	struct buffer b;
+	const char *data;
+
+	buffer_init(&b);
+	buffer_clear(&b);
+	ck_assert_ptr_null(b.data);
+	ck_assert_int_eq(buffer_append(&b, "abc", 3), 0);
+	data = b.data;
+	buffer_clear(&b);
+	ck_assert_uint_eq(buffer_length(&b), 0);
+	ck_assert_int_eq(buffer_append(&b, "de", 2), 0);
+	ck_assert_ptr_eq(buffer_bytes(&b), data);
+	ck_assert_int_eq(memcmp(buffer_bytes(&b), "de", 2), 0);
+	buffer_fini(&b);
+}
+END_TEST
+
 SUITE(test_buffer)
 {
 	Suite *s = suite_create("buffer");
 
+	SUITE_ADD(s, cleared_keeps_its_memory, 10);
 	SUITE_ADD(s, in_order, 30);
 	SUITE_ADD(s, no_larger_than_needed_at_first, 10);
 	SUITE_ADD(s, empty_owns_nothing, 10);
