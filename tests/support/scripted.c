@@ -34,23 +34,15 @@ serve(struct backend *b, int fd)
 	struct scripted *s = (struct scripted *)b; /* its first member */
 	const struct scripted_step *step = s->steps;
 	char part[4096];
-	size_t from = 0, heard;
-	bool first = true;
+	size_t from = 0;
 	ssize_t n;
 
-	/* What was heard on other connections stays until this one has bytes:
-	 * its thread may begin after theirs. */
 	pthread_mutex_lock(&s->lock);
-	heard = s->length;
 	s->length = 0;
 	perform(s, fd, &step, &from);
-	s->length = heard;
 	pthread_mutex_unlock(&s->lock);
 	while ((n = recv(fd, part, sizeof(part), 0)) > 0) {
 		pthread_mutex_lock(&s->lock);
-		if (first)
-			s->length = 0;
-		first = false;
 		if (s->length + (size_t)n <= sizeof(s->bytes)) {
 			memcpy(s->bytes + s->length, part, (size_t)n);
 			s->length += (size_t)n;
