@@ -279,7 +279,8 @@ static const struct server_warning server_warnings[] = {
 	    "the address is not one of a host" },
 };
 
-/* FILE:LINE where its address was set, if it was in a file, and its number. */
+/* Where its address was set, FILE:LINE or an option, if that is known, and its
+ * number. */
 static void
 print_title(const struct server_plan *s, unsigned slot, struct buffer *text)
 {

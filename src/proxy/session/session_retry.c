@@ -264,12 +264,12 @@ was_kept(const struct session *s)
 static struct server *
 next_server(struct session *s)
 {
-	struct server *next = NULL;
+	struct server *next;
 
-	if (!was_preopened(s))
-		next = session_choose(s, loop_now(s->frontend->loop));
-	return next == NULL && (was_preopened(s) || was_kept(s)) ? s->server
-								 : next;
+	if (was_preopened(s))
+		return s->server;
+	next = session_choose(s, loop_now(s->frontend->loop));
+	return next == NULL && was_kept(s) ? s->server : next;
 }
 
 static void
