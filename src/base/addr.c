@@ -219,6 +219,8 @@ addr_is_multicast(const struct addr *a)
 {
 	const uint8_t *ip6 = a->u.in6.sin6_addr.s6_addr;
 
+	if (a->len == 0)
+		return false;
 	if (a->u.sa.sa_family == AF_INET)
 		return IN_MULTICAST(ntohl(a->u.in.sin_addr.s_addr));
 	if (a->u.sa.sa_family != AF_INET6)
@@ -231,12 +233,9 @@ addr_is_multicast(const struct addr *a)
 bool
 addr_is_group(const struct addr *a)
 {
-	if (a->len == 0)
-		return false;
-	if (a->u.sa.sa_family == AF_INET)
-		return ntohl(a->u.in.sin_addr.s_addr) >= 0xe0000000;
-	return a->u.sa.sa_family == AF_INET6 &&
-	    IN6_IS_ADDR_MULTICAST(&a->u.in6.sin6_addr);
+	return addr_is_multicast(a) ||
+	    (a->len > 0 && a->u.sa.sa_family == AF_INET &&
+		ntohl(a->u.in.sin_addr.s_addr) >= 0xe0000000);
 }
 
 bool

@@ -82,8 +82,7 @@ bool addr_is_any(const struct addr *a);
 
 /* Whether it is a multicast address, of either family, also IPv4-mapped. */
 bool addr_is_multicast(const struct addr *a);
-/* Whether it is a multicast address, or an IPv4 broadcast or reserved address
- * (224.0.0.0 and up). */
+/* The same, or an IPv4 broadcast or reserved address (240.0.0.0 and up). */
 bool addr_is_group(const struct addr *a);
 /* 127.0.0.0/8, in IPv6 as well, or ::1. */
 bool addr_is_loopback(const struct addr *a);

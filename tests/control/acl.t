@@ -160,7 +160,7 @@ file drop
 > no acl ban; acl ban permit 10.0.0.0/8; acl ban deny file {DIR}drop
 < warning: {DIR}drop:3: deny 10.1.0.0 255.255.0.0 matches no client after permit 10.0.0.0 255.0.0.0
 < warning: clients that match no entry of list ban are permitted while its last entry denies
-says acl: entry of a file matches no client acl=ban entry="deny 10.1.0.0
+says acl: entry matches no client acl=ban entry="deny 10.1.0.0
 > no acl ban; acl ban permit 10.0.0.0/8
 > no acl ban; acl ban permit unix; acl ban deny uid 33
 < warning: deny uid 33 matches no client after permit unix

@@ -1,6 +1,7 @@
 /* access_command.c: commands about access lists, and source addresses. */
 #include "config.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -96,11 +97,12 @@ emit_no_end(
 		    path);
 }
 
-/* Warns of an entry that matches no client that an earlier one does not. As the
- * last one it decides about all others all the same. */
+/* Warns of an entry, at `place` in a file if that is not empty, that matches no
+ * client that an earlier one does not. As the last one it decides about all
+ * others all the same. */
 static void
-emit_overruled(const struct call *c, const struct acl_entry *entry,
-    const struct acl_entry *by)
+emit_overruled(const struct call *c, const char *place,
+    const struct acl_entry *entry, const struct acl_entry *by)
 {
 	char what[ACL_TEXT_MAX], other[ACL_TEXT_MAX];
 
@@ -110,11 +112,12 @@ emit_overruled(const struct call *c, const struct acl_entry *entry,
 	acl_format_entry(by, other);
 	log_warn("acl: entry matches no client "
 		 "acl=%s entry=\"%s\" after=\"%s\"%s%s",
-	    c->words->word[0], what, other, c->origin != NULL ? " at=" : "",
-	    c->origin != NULL ? c->origin : "");
+	    c->words->word[0], what, other, place[0] != '\0' ? " at=" : "",
+	    place);
 	if (c->caller != NULL)
 		reply_add(&c->reply->out,
-		    "warning: %s matches no client after %s\n", what, other);
+		    "warning: %s%s%s matches no client after %s\n", place,
+		    place[0] != '\0' ? ": " : "", what, other);
 }
 
 static bool
@@ -155,7 +158,8 @@ access_add_entry(struct call *c, struct acl *l, bool permit,
 		return -1;
 	by = acl_overruling(l, &entry);
 	if (by != NULL)
-		emit_overruled(c, &entry, by);
+		emit_overruled(
+		    c, c->origin != NULL ? c->origin : "", &entry, by);
 	if (acl_add_entry(l, &entry, like) < 0)
 		return error_set(e, "out of memory");
 	if (entry.was_cut)
@@ -169,8 +173,8 @@ emit_overruled_file(
     const struct call *c, const char *path, const struct acl *l, size_t first)
 {
 	const struct acl_entry *by = NULL, *entry = NULL;
-	char what[ACL_TEXT_MAX], other[ACL_TEXT_MAX];
 	struct acl before = *l;
+	char place[320];
 	size_t i;
 
 	before.count = first;
@@ -179,17 +183,10 @@ emit_overruled_file(
 		entry = acl_at(l, i);
 		by = acl_overruling(&before, entry);
 	}
-	if (by == NULL || c->dry)
+	if (by == NULL)
 		return;
-	acl_format_entry(entry, what);
-	acl_format_entry(by, other);
-	log_warn("acl: entry of a file matches no client "
-		 "acl=%s entry=\"%s\" after=\"%s\" at=%.300s:%u",
-	    c->words->word[0], what, other, path, entry->line);
-	if (c->caller != NULL)
-		reply_add(&c->reply->out,
-		    "warning: %.300s:%u: %s matches no client after %s\n", path,
-		    entry->line, what, other);
+	snprintf(place, sizeof(place), "%.300s:%u", path, entry->line);
+	emit_overruled(c, place, entry, by);
 }
 
 static int

@@ -14,6 +14,7 @@
 #include "control/plan/setting.h"
 #include "control/plan/table.h"
 #include "control/value/choices.h"
+#include "control/value/value.h"
 
 /* ---- all rows ---- */
 
@@ -262,27 +263,18 @@ static int
 refuse_no(const struct command *row, struct error *e)
 {
 	struct plan *plain = is_setting(row) ? plan_new() : NULL;
-	size_t n = strlen(row->name);
-	struct buffer text;
-	const char *line;
+	struct buffer line;
 
 	error_set(e, "there is no \"no %s\"", row->name);
-	buffer_init(&text);
+	buffer_init(&line);
 	if (plain != NULL)
-		setting_print_all(plain, plain, &text);
-	line = plain != NULL && buffer_append(&text, "", 1) == 0
-	    ? buffer_bytes(&text)
-	    : "";
-	while (*line != '\0' &&
-	    (strncmp(line, row->name, n) != 0 || line[n] != ' ')) {
-		line += strcspn(line, "\n");
-		line += *line == '\n';
-	}
-	if (*line != '\0')
+		value_print(row, setting_base(plain, plain, row), &line);
+	if (buffer_append(&line, "", 1) == 0 && buffer_bytes(&line)[0] != '\0')
 		error_set(e,
 		    "there is no \"no %s\"; \"%.*s\" is the default",
-		    row->name, (int)strcspn(line, "\n"), line);
-	buffer_fini(&text);
+		    row->name, (int)strcspn(buffer_bytes(&line), "\n"),
+		    buffer_bytes(&line));
+	buffer_fini(&line);
 	plan_free(plain);
 	return -1;
 }

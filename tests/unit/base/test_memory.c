@@ -1,4 +1,4 @@
-/* test_memory.c: large blocks go back to the system, and some begin in the middle of a page. */
+/* test_memory.c: large blocks go back, some begin in the middle of a page. */
 #include "config.h"
 
 #include <check.h>
