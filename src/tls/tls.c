@@ -302,15 +302,22 @@ tls_ssl(const struct stream *s)
 }
 
 void
-tls_set_key(struct stream *s, uint64_t key)
+tls_set_key(struct stream *s, uint64_t key, time_t ends)
 {
 	inside(s)->key = key;
+	inside(s)->offered_until = ends;
 }
 
 uint64_t
 tls_key(const SSL *ssl)
 {
 	return ((const struct tls *)SSL_get_app_data(ssl))->key;
+}
+
+time_t
+tls_offered_until(const SSL *ssl)
+{
+	return ((const struct tls *)SSL_get_app_data(ssl))->offered_until;
 }
 
 const char *

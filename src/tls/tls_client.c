@@ -73,36 +73,36 @@ verified_until(const SSL *ssl)
 
 /* A server gave a session: it is kept until another one takes its slot. One of
  * a health check, whose key is 0, may not be verified. One that was itself
- * resumed stands for the certificates of the session before it. */
+ * resumed stands for the certificates of the session that was offered; another
+ * connection may have put one for a new certificate into the slot since. */
 static int
 on_session(SSL *ssl, SSL_SESSION *session)
 {
 	struct tls_client_data *v = tls_context_of(ssl)->arg;
 	uint64_t key = tls_key(ssl);
 	struct known_session *known = &v->known[key % SESSIONS];
-	bool resumed = SSL_session_reused(ssl) == 1;
 
-	if (key == 0 || (resumed && known->key != key))
+	if (key == 0)
 		return 0;
-	if (!resumed)
-		known->ends = verified_until(ssl);
+	known->ends = SSL_session_reused(ssl) == 1 ? tls_offered_until(ssl)
+						   : verified_until(ssl);
 	SSL_SESSION_free(known->session);
 	known->session = session;
 	known->key = key;
 	return 1;
 }
 
-/* The session to resume with; NULL: there is none whose certificates are still
- * valid. */
-static SSL_SESSION *
+/* The session to resume with; its `session` is NULL if there is none whose
+ * certificates are still valid. */
+static struct known_session
 find_session(const struct tls_client_data *v, uint64_t key)
 {
 	const struct known_session *known = &v->known[key % SESSIONS];
 
 	return known->key == key &&
 		(known->ends == 0 || time(NULL) <= known->ends)
-	    ? known->session
-	    : NULL;
+	    ? *known
+	    : (struct known_session){ .key = key };
 }
 
 static void
@@ -373,18 +373,18 @@ tls_connect(struct stream *s, struct tls_client *t, const char *host,
 	const char *name = o->upstream_name != NULL ? o->upstream_name : host;
 	struct tls_client_data *v = t->context->arg;
 	uint64_t key = session_key(v, name, at);
-	SSL_SESSION *session = find_session(v, key);
+	struct known_session known = find_session(v, key);
 	SSL *ssl;
 
 	if (tls_open(s, t->context, true) < 0)
 		return -1;
 	ssl = tls_ssl(s);
-	tls_set_key(s, key);
+	tls_set_key(s, key, known.ends);
 	if (tls_client_set_name(ssl, name, o->upstream_verify) < 0)
 		return -1;
 	tls_client_set_alpn(ssl, v, alpn);
-	if (session != NULL)
-		(void)SSL_set_session(ssl, session);
+	if (known.session != NULL)
+		(void)SSL_set_session(ssl, known.session);
 	return 0;
 }
 

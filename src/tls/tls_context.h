@@ -5,6 +5,7 @@
 
 #include <openssl/ssl.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/buffer.h"
 #include "tls/tls.h"
@@ -67,8 +68,11 @@ int tls_open(struct stream *s, struct tls_context *c, bool client);
  * after. */
 SSL *tls_ssl(const struct stream *s);
 
-/* A number by which callbacks identify a connection. */
-void tls_set_key(struct stream *s, uint64_t key);
+/* What callbacks know of a connection to a server: a number for sessions of
+ * that server, and when the certificates expire that the session stands for
+ * which it offers; 0: never, or it offers none. */
+void tls_set_key(struct stream *s, uint64_t key, time_t ends);
 uint64_t tls_key(const SSL *ssl);
+time_t tls_offered_until(const SSL *ssl);
 
 #endif

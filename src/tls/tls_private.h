@@ -27,6 +27,7 @@ struct tls {
 	uint32_t begun; /* bytes of this flow sent so far, up to BEGINNING */
 	struct tls_posthandshake posthandshake;
 	uint64_t key;	   /* of tls_set_key() */
+	time_t offered_until;
 	const char *error; /* NULL: none yet */
 	bool done;	   /* the first handshake is complete */
 	bool cut;	   /* the connection has ended */

@@ -641,6 +641,75 @@ START_TEST(no_session_outlives_its_certificate)
 }
 END_TEST
 
+/* As pen itself does for its clients: a ticket with each answer. */
+static bool
+echo_with_tickets(struct tls_echo *s, SSL *ssl)
+{
+	char buf[1024];
+	size_t n, written;
+
+	(void)s;
+	while (SSL_read_ex(ssl, buf, sizeof(buf), &n) == 1)
+		if (SSL_new_session_ticket(ssl) != 1 ||
+		    SSL_write_ex(ssl, buf, n, &written) != 1)
+			return false;
+	return (SSL_get_shutdown(ssl) & SSL_RECEIVED_SHUTDOWN) != 0;
+}
+
+static void
+become(struct tls_echo *s, const char *cert, const char *context)
+{
+	ck_assert_int_eq(SSL_CTX_set_session_id_context(s->ctx,
+			     (const unsigned char *)context, 4),
+	    1);
+	ck_assert_int_eq(
+	    SSL_CTX_use_certificate_chain_file(s->ctx, cert), 1);
+	ck_assert_int_eq(
+	    SSL_CTX_use_PrivateKey_file(s->ctx, cert, SSL_FILETYPE_PEM), 1);
+}
+
+/* A connection that resumed a session of the old certificate gets a ticket when
+ * another connection has one of the new certificate already: it still stands
+ * for the old one. */
+START_TEST(late_ticket_stands_for_the_old_certificate)
+{
+	struct cert_wish w = { .name = "a.test,IP:127.0.0.1",
+		.seconds = 3 + (int)(wait_scaled(400) / 1000) };
+	struct tls_echo_options o = { .min = TLS1_3_VERSION,
+		.talk = echo_with_tickets };
+	struct tls_echo s;
+	const char *file;
+	time_t over;
+	int fd;
+
+	NEEDS_ONE_WORKER("each worker keeps sessions of its own");
+	tls_chain_begin(&c);
+	over = time(NULL) + w.seconds;
+	file = tls_chain_cert(&c, "short.pem", w);
+	serve(&s, file, &o);
+	SSL_CTX_set_num_tickets(s.ctx, 0);
+	tls_chain_up(&c, trusting(), s.backend.at.text, NULL);
+	served();
+	fd = endpoint_connect(&c.front);
+	WAIT_FOR(look(&s).resumed == 1, 5000);
+	become(&s, c.site, "new ");
+	served();
+	ck_assert_uint_eq(look(&s).resumed, 1);
+	become(&s, c.site, "test");
+	endpoint_expect_echo(fd, "late");
+	close(fd);
+	WAIT_FOR(time(NULL) > over + 1, 10000);
+	served();
+	ck_assert_uint_eq(look(&s).handshakes, 4);
+	ck_assert_uint_eq(look(&s).resumed, 1);
+	served();
+	ck_assert_uint_eq(look(&s).resumed, 2);
+	tls_chain_down(&c);
+	tls_echo_stop(&s);
+	tls_chain_end(&c);
+}
+END_TEST
+
 START_TEST(plain_and_tls_side_by_side)
 {
 	struct backend plain;
@@ -806,6 +875,7 @@ SUITE(test_tls_upstream)
 	SUITE_ADD(s, protocol_of_one_client, 20);
 	SUITE_ADD(s, sessions_are_resumed, 30);
 	SUITE_ADD(s, no_session_outlives_its_certificate, 30);
+	SUITE_ADD(s, late_ticket_stands_for_the_old_certificate, 30);
 	SUITE_ADD(s, plain_and_tls_side_by_side, 30);
 	SUITE_ADD(s, switched_on_while_it_runs, 20);
 	SUITE_ADD(s, spares, 30);
