@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "control/apply/direct.h"
 #include "control/value/access.h"
 #include "control/verify/warnings_private.h"
 #include "control/plan/origin.h"
@@ -23,6 +24,26 @@ print_serverless(
 		reply_add(text,
 		    "no server: clients cannot be served until one is "
 		    "added\n");
+}
+
+/* One that is known is enough: a group may have many ports. With direct server
+ * return no socket receives. */
+static void
+print_group(const struct plan *p, struct buffer *text)
+{
+	char at[ADDR_TEXT_MAX];
+	unsigned i = 0;
+
+	while (
+	    i < p->listen.count && !addr_is_multicast(&p->listen.entry[i].at))
+		i++;
+	if (i == p->listen.count || direct_is_wanted(p))
+		return;
+	addr_format(&p->listen.entry[i].at, at);
+	reply_add(text, "%.400s: %s is a multicast group, %s\n",
+	    origin_name(p, "listen"), at,
+	    p->config->frontend.udp.on ? "which pen does not join"
+				       : "to which no client can connect");
 }
 
 static bool
@@ -162,6 +183,7 @@ print_clients(
 	char list[ACL_WORD_MAX];
 
 	print_serverless(lists, p, text);
+	print_group(p, text);
 	print_http(lists, p, text);
 	if (plan_slot(p, SLOT_ABUSE)->host != NULL && !sends_to_abuse(lists, p))
 		reply_add(text,

@@ -398,6 +398,31 @@ START_TEST(lists_that_nothing_names)
 }
 END_TEST
 
+/* A group is bound like an address, but nothing arrives. */
+START_TEST(listening_on_a_group)
+{
+	struct error e;
+
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	add_servers(1, 0, 0, SERVER_FORWARD_AS_SET);
+	ck_assert_int_eq(spec_parse_listen(&plan->listen,
+			     "127.0.0.1:7,239.1.2.3:7+8,[ff02::1%lo]:7",
+			     RESOLVE_NUMERIC, &e),
+	    0);
+	ck_assert_str_eq(printed(),
+	    "listen: 239.1.2.3:7 is a multicast group, to which no client can "
+	    "connect\n");
+	edit()->frontend.udp.on = true;
+	ck_assert_str_eq(printed(),
+	    "listen: 239.1.2.3:7 is a multicast group, which pen does not "
+	    "join\n");
+	ck_assert_int_eq(text_set(&edit()->dsr.interface, "lo"), 0);
+	ck_assert_ptr_null(strstr(printed(), "multicast"));
+	plan_free(plan);
+}
+END_TEST
+
 /* Those that are not numbered have a name, in each of these lines. */
 START_TEST(servers_that_are_no_hosts)
 {
@@ -790,6 +815,7 @@ SUITE(test_warnings)
 	SUITE_ADD(s, link_local_without_an_interface, 10);
 	SUITE_ADD(s, eight_are_all_named, 10);
 	SUITE_ADD(s, servers_of_datagrams, 10);
+	SUITE_ADD(s, listening_on_a_group, 10);
 	SUITE_ADD(s, servers_that_are_no_hosts, 10);
 	SUITE_ADD(s, servers_without_a_check, 10);
 	SUITE_ADD(s, hello_without_a_hello, 10);
