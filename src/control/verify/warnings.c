@@ -46,6 +46,58 @@ print_group(const struct plan *p, struct buffer *text)
 				       : "to which no client can connect");
 }
 
+/* ---- DNS, which comes by TCP and by UDP ---- */
+
+static void
+print_tcp_only(const struct plan *p, const char *setting, const char *result,
+    struct buffer *text)
+{
+	reply_add(text,
+	    "%.400s does not apply to DNS queries over UDP, which are %s\n",
+	    origin_name(p, setting), result);
+}
+
+static bool
+sends_headers(const struct plan *p)
+{
+	const struct server_plan *s;
+	unsigned i;
+
+	for (i = 0; (s = plan_server(p, i)) != NULL; i++)
+		if (s->host != NULL && s->set.proxy > SERVER_PROXY_OFF)
+			return true;
+	return p->config->frontend.proxy != PROXY_OFF;
+}
+
+static void
+print_dns(const struct plan *p, struct buffer *text)
+{
+	const struct frontend_options *f = &p->config->frontend;
+	const struct tls_settings *t = &p->config->tls;
+
+	if (!f->dns.on)
+		return;
+	if (f->http.on)
+		reply_add(text,
+		    "%.400s refuses DNS queries over TCP, which are not HTTP\n",
+		    origin_name(p, "http"));
+	if (tls_settings_serve(t))
+		print_tcp_only(p, t->pairs > 0 ? "ssl_cert" : "ssl_sni_path",
+		    "received in plain text", text);
+	if (t->upstream)
+		print_tcp_only(p, "ssl_upstream", "sent in plain text", text);
+	if (f->proxy != PROXY_OFF && f->udp.proxy == UDP_PROXY_OFF)
+		print_tcp_only(p, "proxy_protocol",
+		    "sent without a PROXY header: see udp_proxy", text);
+	if (f->udp.proxy != UDP_PROXY_OFF && !sends_headers(p))
+		reply_add(text,
+		    "%.400s does not apply to DNS queries over TCP, which are "
+		    "sent without a PROXY header: see proxy_protocol\n",
+		    origin_name(p, "udp_proxy"));
+}
+
+/* ---- the rest of a service ---- */
+
 static bool
 sends_to_abuse(const struct plan_acls *lists, const struct plan *p)
 {
@@ -77,10 +129,6 @@ print_http(
 		reply_add(text,
 		    "%.400s trusts all clients: access list %s is empty\n",
 		    origin_name(p, "forwarded"), acl_ref_word(ref, word));
-	if (p->config->frontend.dns.on)
-		reply_add(text,
-		    "%.400s refuses DNS queries over TCP, which are not HTTP\n",
-		    origin_name(p, "http"));
 	print_h2(p, "ssl_alpn", t->alpn, text);
 	print_h2(p, "ssl_upstream_alpn", t->upstream_alpn, text);
 }
@@ -185,6 +233,7 @@ print_clients(
 	print_serverless(lists, p, text);
 	print_group(p, text);
 	print_http(lists, p, text);
+	print_dns(p, text);
 	if (plan_slot(p, SLOT_ABUSE)->host != NULL && !sends_to_abuse(lists, p))
 		reply_add(text,
 		    "%.400s has no effect while access list %s denies no "
@@ -215,7 +264,8 @@ static const struct {
 		CHANGED_FORWARD,
 	    print_settings },
 	{ CHANGED_ALL & ~CHANGED_SERVER, warnings_print_servers },
-	{ (CHANGED_ALL & ~CHANGED_SERVERS) | CHANGED_HOSTS, print_clients },
+	{ (CHANGED_ALL & ~CHANGED_SERVERS) | CHANGED_HOSTS | CHANGED_WARNED,
+	    print_clients },
 	{ CHANGED_ALL & ~CHANGED_OF_SERVICE, print_process },
 	{ CHANGED_HOSTS, warnings_print_twins },
 };

@@ -160,6 +160,24 @@ print_tls(
 }
 
 static bool
+has_partial_tls(const struct plan *p, const struct server_plan *s)
+{
+	return s->set.tls == SERVER_TLS_ON && p->config->frontend.dns.on &&
+	    !direct_is_wanted(p);
+}
+
+static void
+print_partial_tls(
+    const struct plan *p, const struct server_plan *s, struct buffer *text)
+{
+	(void)p;
+	(void)s;
+	reply_add(text,
+	    "tls on does not apply to DNS queries over UDP, which are sent in "
+	    "plain text");
+}
+
+static bool
 has_useless_proxy(const struct plan *p, const struct server_plan *s)
 {
 	return s->set.proxy > SERVER_PROXY_OFF && !has_connections(p);
@@ -267,6 +285,9 @@ static const struct server_warning server_warnings[] = {
 	    "check_port and check_address have no effect" },
 	{ CHANGED_SERVER_TLS | CHANGED_FRONTEND | WITH_SERVER, has_useless_tls,
 	    print_tls, "tls on has no effect with udp or dsr_if" },
+	{ CHANGED_SERVER_TLS | CHANGED_FRONTEND | WITH_SERVER, has_partial_tls,
+	    print_partial_tls,
+	    "tls on does not apply to DNS queries over UDP" },
 	{ CHANGED_WARNED | CHANGED_FRONTEND | WITH_SERVER, has_useless_proxy,
 	    print_proxy, "proxy_protocol has no effect with udp or dsr_if" },
 	{ CHANGED_WARNED | CHANGED_SERVER_CHECK | CHANGED_CHECKS |

@@ -302,12 +302,51 @@ START_TEST(servers_of_datagrams)
 	    "server 0: proxy_protocol has no effect with udp: see "
 	    "udp_proxy\n");
 	edit()->frontend.dns.on = true; /* by TCP, too */
-	ck_assert_str_eq(printed(), "");
+	ck_assert_str_eq(printed(),
+	    "server 0: tls on does not apply to DNS queries over UDP, which "
+	    "are sent in plain text\n"
+	    "ssl_upstream does not apply to DNS queries over UDP, which are "
+	    "sent in plain text\n");
 	edit()->frontend.dns.on = false;
 	edit()->tls.upstream = false;
 	first_server()->set.tls = SERVER_TLS_OFF;
 	first_server()->set.proxy = SERVER_PROXY_OFF;
 	ck_assert_str_eq(printed(), "");
+	plan_free(plan);
+}
+END_TEST
+
+/* Name servers that want PROXY headers, or TLS, want them of all queries. */
+START_TEST(dns_by_tcp_alone)
+{
+	struct frontend_options *f;
+
+	plan = plan_new();
+	ck_assert_ptr_nonnull(plan);
+	add_servers(1, 0, 0, SERVER_FORWARD_AS_SET);
+	f = &edit()->frontend;
+	f->dns.on = f->udp.on = true;
+	f->proxy = PROXY_V2;
+	ck_assert_str_eq(printed(),
+	    "proxy_protocol does not apply to DNS queries over UDP, which are "
+	    "sent without a PROXY header: see udp_proxy\n");
+	f->udp.proxy = UDP_PROXY_EVERY;
+	ck_assert_str_eq(printed(), "");
+	f->proxy = PROXY_OFF;
+	ck_assert_str_eq(printed(),
+	    "udp_proxy does not apply to DNS queries over TCP, which are sent "
+	    "without a PROXY header: see proxy_protocol\n");
+	first_server()->set.proxy = SERVER_PROXY_V2;
+	ck_assert_str_eq(printed(), "");
+	f->udp.proxy = UDP_PROXY_OFF;
+	edit()->tls.pairs = 1;
+	ck_assert_ptr_nonnull(strstr(printed(),
+	    "ssl_cert does not apply to DNS queries over UDP, which are "
+	    "received in plain text\n"));
+	edit()->tls.pairs = 0;
+	set(&edit()->tls.sni_path, "certs");
+	ck_assert_ptr_nonnull(strstr(printed(),
+	    "ssl_sni_path does not apply to DNS queries over UDP"));
 	plan_free(plan);
 }
 END_TEST
@@ -585,6 +624,7 @@ START_TEST(dns_has_no_flows)
 	udp = &edit()->frontend.udp;
 	udp->on = edit()->frontend.dns.on = true;
 	udp->proxy = UDP_PROXY_EVERY;
+	edit()->frontend.proxy = PROXY_V2;
 	udp->fail++;
 	ck_assert_str_eq(printed(), "");
 	udp->timeout_ms++;
@@ -817,6 +857,7 @@ SUITE(test_warnings)
 	SUITE_ADD(s, servers_of_datagrams, 10);
 	SUITE_ADD(s, listening_on_a_group, 10);
 	SUITE_ADD(s, servers_that_are_no_hosts, 10);
+	SUITE_ADD(s, dns_by_tcp_alone, 10);
 	SUITE_ADD(s, servers_without_a_check, 10);
 	SUITE_ADD(s, hello_without_a_hello, 10);
 	SUITE_ADD(s, lists_that_nothing_names, 10);
