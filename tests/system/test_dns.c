@@ -346,6 +346,25 @@ START_TEST(retry_set_anew)
 END_TEST
 
 /* The same, after one server. */
+/* Its UDP port works, so the log has to name what does not. */
+START_TEST(server_without_tcp)
+{
+	int fd;
+
+	udp_endpoint(&places[0], ENDPOINT_TCP4);
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	pen_up(&pen, &ctl, "--dns", "-C", ctl.text, "-O", "retry 0", front.text,
+	    places[0].text, NULL);
+	fd = endpoint_connect(&front);
+	WAIT_FOR(child_has_said(
+		     &pen.child, "reason=\"TCP: Connection refused\""),
+	    5000);
+	close(fd);
+	pen_down(&pen);
+}
+END_TEST
+
 START_TEST(tries_limit_servers)
 {
 	char got[512];
@@ -442,6 +461,7 @@ SUITE(test_dns)
 	SUITE_ADD(s, a_server_is_killed, 120);
 	SUITE_ADD(s, no_answer_is_servfail, 30);
 	SUITE_ADD(s, retry_set_anew, 30);
+	SUITE_ADD(s, server_without_tcp, 30);
 	SUITE_ADD(s, tries_limit_servers, 30);
 	SUITE_ADD(s, no_messages, 30);
 	SUITE_ADD(s, hard_to_guess, 30);
