@@ -346,6 +346,17 @@ START_TEST(retry_set_anew)
 END_TEST
 
 /* The same, after one server. */
+/* It cannot take TCP and UDP, and said that the address was in use. */
+START_TEST(no_dns_on_a_path)
+{
+	endpoint_new(&front, ENDPOINT_UNIX);
+	pen_expect_failure("with dns a Unix socket is not possible", "--dns",
+	    front.text, "127.0.0.1:53", NULL);
+	pen_expect_failure("with dns a Unix socket is not possible", "--check",
+	    "--dns", text("127.0.0.1:1,%s", front.text), "127.0.0.1:53", NULL);
+}
+END_TEST
+
 /* Its UDP port works, so the log has to name what does not. */
 START_TEST(server_without_tcp)
 {
@@ -461,6 +472,7 @@ SUITE(test_dns)
 	SUITE_ADD(s, a_server_is_killed, 120);
 	SUITE_ADD(s, no_answer_is_servfail, 30);
 	SUITE_ADD(s, retry_set_anew, 30);
+	SUITE_ADD(s, no_dns_on_a_path, 10);
 	SUITE_ADD(s, server_without_tcp, 30);
 	SUITE_ADD(s, tries_limit_servers, 30);
 	SUITE_ADD(s, no_messages, 30);

@@ -15,11 +15,30 @@
 
 /* ---- its settings ---- */
 
+/* DNS comes by TCP and by UDP; a file is a socket of one type. */
+static int
+check_paths(const struct plan *p, struct error *e)
+{
+	char text[ADDR_TEXT_MAX];
+	unsigned i;
+
+	for (i = 0; p->config->frontend.dns.on && i < p->listen.count; i++)
+		if (p->listen.entry[i].at.u.sa.sa_family == AF_UNIX)
+			return error_set(e,
+			    "%s: \"%s\": with dns a Unix socket is not "
+			    "possible",
+			    origin_name(p, "listen"),
+			    addr_format(&p->listen.entry[i].at, text));
+	return 0;
+}
+
 int
 apply_frontend_check(struct apply *a, struct error *e)
 {
 	const struct frontend_options *o = &a->wanted->config->frontend;
 
+	if (check_paths(a->wanted, e) < 0)
+		return -1;
 	if ((o->rate_down == 0 && o->rate_up == 0) || sock_can_pace())
 		return 0;
 	return error_set(e, "%s: this system cannot limit the rate of a socket",
