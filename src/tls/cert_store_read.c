@@ -16,6 +16,34 @@
  * each. */
 enum { CHECKS_AT_ONCE = 500, READS_AT_ONCE = 10, GO_ON_MS = 2 };
 
+/* Whether clients may request the name: they send ASCII, with "xn--" for other
+ * letters (RFC 5890), and no final dot (RFC 6066, 3). */
+static bool
+is_server_name(const char *name)
+{
+	const char *last = name + strlen(name) - 1;
+
+	if (*last == '.')
+		return false;
+	while (*name > ' ' && *name < 0x7f)
+		name++;
+	return *name == '\0';
+}
+
+static void
+become_good(struct cert_store *s, struct cert_entry *n)
+{
+	if (n->good)
+		return;
+	n->good = true;
+	s->walk = NULL;
+	if (!is_server_name(n->name))
+		log_warn("certificate has no effect path=%s name=%s "
+			 "error=\"not a server name: it has ASCII letters "
+			 "only (xn--), and no final dot\"",
+		    s->path, n->name);
+}
+
 void
 cert_entry_read(struct cert_store *s, struct cert_entry *n, uint64_t now)
 {
@@ -54,10 +82,7 @@ cert_entry_read(struct cert_store *s, struct cert_entry *n, uint64_t now)
 	cert_texts_tighten(&new);
 	n->texts = new;
 	cert_entry_set(s, n, c);
-	if (n->good)
-		return;
-	n->good = true;
-	s->walk = NULL;
+	become_good(s, n);
 }
 
 int

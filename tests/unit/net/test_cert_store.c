@@ -135,6 +135,32 @@ START_TEST(other_files)
 }
 END_TEST
 
+/* What no client requests, as it sends xn--mnchen-3ya.test. */
+START_TEST(names_of_no_client)
+{
+	static const char *const odd[] = { "m\xc3\xbcnchen.test", "a b.test",
+		"c.test." };
+	const char *said;
+	size_t i;
+
+	store_begin();
+	said = stderr_to_file();
+	store_put("xn--mnchen-3ya.test.pem", "xn--mnchen-3ya.test");
+	store_put("_.d.test.pem", "*.d.test");
+	store_opens();
+	ck_assert_str_eq(contents(said), "");
+	for (i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		store_put(text("%s.pem", odd[i]), "d.test");
+		store_look();
+		store_look();
+		ck_assert_uint_eq(file_lines(said), i + 1);
+		ck_assert(file_has(said, text("name=%s ", odd[i])));
+	}
+	ck_assert(file_has(said, "not a server name"));
+	store_end();
+}
+END_TEST
+
 /* ---- parts ---- */
 
 static struct certificate *
@@ -393,6 +419,7 @@ SUITE(test_cert_store)
 	SUITE_ADD(s, names_that_are_none, 30);
 	SUITE_ADD(s, longest_name, 30);
 	SUITE_ADD(s, other_files, 30);
+	SUITE_ADD(s, names_of_no_client, 30);
 	SUITE_ADD(s, parts, 30);
 	SUITE_ADD(s, response_ends, 30);
 	SUITE_ADD(s, which_file, 30);
