@@ -28,7 +28,6 @@ msan       clang                    env
 programs='
 base/test_array
 base/test_bitmap
-dsr/test_checksum
 dsr/test_dsr_carried
 dsr/test_dsr_flows
 dsr/test_dsr_fragments

@@ -35,8 +35,14 @@ find src tests -name "*.[ch]" ! -path "tests/bench/*" \
 expect_listed <"$dir/sources"
 grep -E '^[a-z_]+_tests$' "$dir/listed" | sed 's/.*/$(&:.c=)/' | expect_listed
 
-# suites.c and web_page.h are made when they are built. Cross.sh has a list of its own.
-words <tests/cross.sh | cat "$dir/listed" - |
+# suites.c and web_page.h are made when they are built. Scripts have lists of their
+# own, with test programs by name.
+{
+	words <tests/cross.sh | sed -E 's,^(base|dsr)/test_.*,tests/unit/&.c,'
+	cat tests/run.sh tests/portable.sh | words |
+		sed -nE 's,^tests/[a-z]+(/[a-z]+)?/test_[a-z0-9_]+$,&.c,p'
+	cat "$dir/listed"
+} |
 	grep -E '^(src|tests)/.*\.(c|h|sh|t|py)$' |
 	grep -vE '/(suites\.c|web_page\.h)$' | sort -u >"$dir/named"
 passed=$((passed + $(wc -l <"$dir/named")))
