@@ -246,6 +246,23 @@ socket_set_set_owner(struct socket_set *s, uid_t user, gid_t group)
 }
 
 static void
+report_lost(void *arg, struct listener *l)
+{
+	(void)arg;
+	if (l->fd >= 0 && !l->draining && l->file.inode != 0 &&
+	    !sock_file_is_there(&l->file, &l->at))
+		log_error("socket file was removed, no client can connect "
+			  "until pen is restarted file=%s",
+		    l->at.u.un.sun_path);
+}
+
+void
+socket_set_report_lost(struct socket_set *s)
+{
+	socket_set_each(s, report_lost, NULL);
+}
+
+static void
 disown_file(void *arg, struct listener *l)
 {
 	(void)arg;

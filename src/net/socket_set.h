@@ -92,6 +92,9 @@ void socket_set_set_modes(struct socket_set *s);
 /* Gives the Unix sockets' files that only this process has to that user and
  * group. */
 void socket_set_set_owner(struct socket_set *s, uid_t user, gid_t group);
+/* Logs an error about each file that was removed, or is another one by now: no
+ * client can connect there. Not to be called in another root directory. */
+void socket_set_report_lost(struct socket_set *s);
 /* In a child process: leaves the files of Unix sockets to its parent, which
  * removes them. */
 void socket_set_disown_files(struct socket_set *s);

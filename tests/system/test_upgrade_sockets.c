@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include <check.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -111,6 +112,31 @@ START_TEST(file_of_another_program_stays)
 }
 END_TEST
 
+/* A cleaner of /run has removed it: nobody can connect, which was not said. */
+START_TEST(removed_file_is_reported)
+{
+	const char *said = "socket file was removed, no client can connect "
+			   "until pen is restarted file=";
+
+	prepare();
+	configure("", front.text, "");
+	up();
+	ck_assert_str_eq(endpoint_ask(&ctl, "reload\n"), "");
+	ck_assert(!child_has_said(&pen.child, said));
+	ck_assert_int_eq(unlink(front.text), 0);
+	ck_assert_str_eq(endpoint_ask(&ctl, "reload\n"), "");
+	WAIT_FOR(child_has_said(&pen.child, text("%s%s", said, front.text)),
+	    5000);
+	ck_assert(!child_has_said(&pen.child, text("%s%s", said, ctl.text)));
+	ck_assert_int_eq(unlink(ctl.text), 0);
+	kill(pen.child.pid, SIGHUP);
+	WAIT_FOR(
+	    child_has_said(&pen.child, text("%s%s", said, ctl.text)), 5000);
+	pen_down(&pen);
+	backend_stop(&back);
+}
+END_TEST
+
 START_TEST(files_have_the_new_mode)
 {
 	pid_t pid;
@@ -177,5 +203,6 @@ SUITE(test_upgrade_sockets)
 	SUITE_ADD(s, failed_one_leaves_files, 60);
 	SUITE_ADD(s, files_have_the_new_mode, 60);
 	SUITE_ADD(s, file_of_another_program_stays, 60);
+	SUITE_ADD(s, removed_file_is_reported, 30);
 	return s;
 }

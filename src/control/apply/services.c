@@ -189,6 +189,8 @@ services_refresh(struct pen *p)
 {
 	struct service *svc;
 
+	if (p->plan->process->run.directory == NULL)
+		socket_set_report_lost(&p->sockets);
 	SERVICE_EACH (p, svc)
 		tls_config_refresh(svc);
 	geoip_refresh(p->geoip);
