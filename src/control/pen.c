@@ -119,6 +119,7 @@ reload(struct pen *p)
 	}
 	if (p->plan->process->file == NULL) {
 		services_refresh(p);
+		peers_refresh(p->peers);
 		notify_reloaded(&p->notify);
 		return;
 	}

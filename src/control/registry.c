@@ -146,8 +146,8 @@ static const struct participant all[] = {
 		.cancel = apply_web_cancel } },
 	{ .name = "peers",
 	    .since = PHASE_STARTING,
-	    .process = { .on =
-			     CHANGED_PEERS | CHANGED_WORKERS | CHANGED_SERVICES,
+	    .process = { .on = CHANGED_PEERS | CHANGED_WORKERS |
+		    CHANGED_SERVICES | CHANGED_ANEW,
 		.check = peers_check,
 		.prepare = peers_prepare,
 		.commit = peers_commit,

@@ -3,6 +3,8 @@
 #include "config.h"
 
 #include <errno.h>
+#include <fcntl.h>
+#include <openssl/crypto.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <stdlib.h>
@@ -10,6 +12,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
+#include "base/watched_file.h"
 #include "tls/cert.h"
 #include "tls/tls_context.h"
 #include "tls/tls_psk.h"
@@ -21,6 +24,7 @@ enum { KEY = 32 };
 
 struct tls_psk {
 	struct tls_context *context;
+	struct file_id file; /* that it is of */
 };
 
 struct tls_psk_data {
@@ -155,6 +159,7 @@ tls_psk_new(const char *path, struct tls_memory *m, struct error *e)
 		error_set(e, "out of memory");
 		return NULL;
 	}
+	file_id_read(&t->file, AT_FDCWD, path);
 	if (psk_fill(d, path, e) < 0) {
 		free(t);
 		psk_data_free(d);
@@ -174,6 +179,36 @@ tls_psk_free(struct tls_psk *t)
 		return;
 	tls_context_drop(t->context);
 	free(t);
+}
+
+static const unsigned char *
+key_of(const struct tls_psk *t)
+{
+	const struct tls_psk_data *d = t->context->arg;
+
+	return d->key;
+}
+
+/* A file that has not changed is not read: it may be one that only root can
+ * read. */
+int
+tls_psk_refresh(
+    struct tls_psk **t, const char *path, struct tls_memory *m, struct error *e)
+{
+	struct tls_psk *new, *old = *t;
+	struct file_id now;
+	bool same;
+
+	file_id_read(&now, AT_FDCWD, path);
+	if (file_id_equal(&now, &old->file) && !file_id_is_recent(&now))
+		return 0;
+	new = tls_psk_new(path, m, e);
+	if (new == NULL)
+		return -1;
+	same = CRYPTO_memcmp(key_of(old), key_of(new), KEY) == 0;
+	*t = new;
+	tls_psk_free(old);
+	return same ? 0 : 1;
 }
 
 int

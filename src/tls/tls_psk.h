@@ -18,6 +18,11 @@ struct tls_psk;
  * read. NULL with a full message. */
 struct tls_psk *tls_psk_new(
     const char *path, struct tls_memory *m, struct error *e);
+/* If the file has another key since, it takes the place of *t for streams that
+ * are opened from now on. Returns 1, or 0 if it is the same, or -1 with a full
+ * message and the one before. */
+int tls_psk_refresh(struct tls_psk **t, const char *path, struct tls_memory *m,
+    struct error *e);
 /* Whether the file has a key. Returns 0, or -1 with a full message. */
 int tls_psk_try(const char *path, struct error *e);
 /* NULL is fine; streams go on. */

@@ -538,7 +538,42 @@ START_TEST(wrong_key)
 	ck_assert_int_eq(counted(&a, "peers_to"), 0);
 	ck_assert_int_eq(
 	    count_in(child_err(&a.pen.child), "peer not connected"), 1);
+	ck_assert(
+	    child_has_said(&a.pen.child, "is the key the same at both ends?"));
 	ck_assert_int_eq(count_in(child_err(&b.pen.child), "peer refused"), 1);
+	down_both();
+}
+END_TEST
+
+/* The files have another key, as after a theft: a reload at each side changes
+ * to it. One that cannot be read leaves the old one. */
+START_TEST(key_changes)
+{
+	prepare();
+	up(&b,
+	    from_peer(new_key(
+		"other", "a secret of more than 32 bytes, shared")));
+	up(&a, to_peer());
+	WAIT_FOR(counted(&a, "peers_to") == 1, SOON);
+	(void)new_key("key", "short");
+	takes(&a, "reload");
+	WAIT_FOR(child_has_said(&a.pen.child,
+		     "key not reloaded, keeping the old one peer="),
+	    SOON);
+	ck_assert_int_eq(counted(&a, "peers_to"), 1);
+	(void)new_key("key", "another secret of 32 bytes, too..");
+	takes(&a, "reload");
+	WAIT_FOR(child_has_said(&a.pen.child, "key reloaded peer="), SOON);
+	WAIT_FOR(child_has_said(&b.pen.child, "peer refused"), SOON);
+	ck_assert_int_eq(counted(&a, "peers_to"), 0);
+	(void)new_key("other", "another secret of 32 bytes, too..");
+	kill(b.pen.child.pid, SIGHUP);
+	WAIT_FOR(
+	    child_has_said(&b.pen.child, "key reloaded peer_listen="), SOON);
+	WAIT_FOR(counted(&a, "peers_to") == 1, SOON);
+	come_to_a();
+	WAIT_FOR(counted(&b, "peer_clients_received") >= CLIENTS, SOON);
+	ck_assert_int_eq(same_at_b(), CLIENTS);
 	down_both();
 }
 END_TEST
@@ -618,6 +653,7 @@ SUITE(test_peers)
 	SUITE_ADD(s, sides_are_upgraded, 60);
 	SUITE_ADD(s, port_is_the_new_process_s, 60);
 	SUITE_ADD(s, wrong_key, 30);
+	SUITE_ADD(s, key_changes, 60);
 	SUITE_ADD(s, strangers, 30);
 	SUITE_ADD(s, bad_settings, 30);
 	return s;

@@ -80,6 +80,17 @@ peer_link_connect(struct peer_link *l)
 		l->state = PEER_LINK_HANDSHAKING;
 }
 
+/* With another key TLS has an error that does not name it. */
+static void
+refuse_handshake(struct peer_link *l)
+{
+	char why[sizeof(l->why)];
+
+	snprintf(why, sizeof(why), "%.120s; is the key the same at both ends?",
+	    tls_error(&l->stream));
+	peer_link_refuse(l, why);
+}
+
 static void
 peer_link_handshake(struct peer_link *l)
 {
@@ -87,7 +98,7 @@ peer_link_handshake(struct peer_link *l)
 	case TLS_WAITS:
 		return;
 	case TLS_FAILED:
-		peer_link_refuse(l, tls_error(&l->stream));
+		refuse_handshake(l);
 		return;
 	case TLS_DONE:
 		break;

@@ -44,6 +44,9 @@ void peer_port_free(struct peer_port *t);
 void peer_port_start(struct peer_port *t);
 /* Several times a second. */
 void peer_port_tick(struct peer_port *t);
+/* Reads the key again; if it is another one, all peers have to connect anew.
+ * What fails is logged. */
+void peer_port_refresh(struct peer_port *t);
 /* Servers or services have changed: all peers are to send theirs again. */
 void peer_port_begin_again(struct peer_port *t);
 

@@ -56,6 +56,9 @@ void peer_sender_begin_again(struct peer_sender *s, bool services);
 /* A ping with that number was received here. If one of these senders has sent
  * it, its peer is this pen: closes its connection, and returns true. */
 bool peer_sender_is_to_self(struct list *senders, uint64_t number);
+/* Reads the key again, and connects anew if it is another one. What fails is
+ * logged. */
+void peer_sender_refresh(struct peer_sender *s);
 /* Closes the connection. */
 void peer_sender_stop(struct peer_sender *s);
 /* "self", "waiting", "connecting", "synchronising" or "connected". */

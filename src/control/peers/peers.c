@@ -389,6 +389,19 @@ note_servers(struct apply *a)
 }
 
 void
+peers_refresh(struct peers *s)
+{
+	struct list *at, *next;
+
+	if (s == NULL || s->pen->plan->process->run.directory != NULL)
+		return; /* in another root the path means another file */
+	EACH (at, next, &s->senders)
+		peer_sender_refresh(sender_at(at));
+	EACH (at, next, &s->ports)
+		peer_port_refresh(port_at(at));
+}
+
+void
 peers_commit(struct apply_all *a)
 {
 	struct peers *s = a->pen->peers;
@@ -402,6 +415,8 @@ peers_commit(struct apply_all *a)
 	if (a->leaves)
 		restart_links(s, true);
 	commit_lists(s, a->draft->process);
+	if (!a->first && (a->changed & CHANGED_ANEW))
+		peers_refresh(s);
 	if (a->pen->phase == PHASE_SERVING)
 		peers_start(s);
 }

@@ -29,6 +29,8 @@ void peers_commit(struct apply_all *a);
 void peers_commit_service(struct apply *a);
 void peers_cancel(struct apply_all *a);
 
+/* Reads keys again that have changed: of HUP and reload. NULL is fine. */
+void peers_refresh(struct peers *s);
 /* Connects, and accepts. NULL is fine, here and below. */
 void peers_start(struct peers *s);
 /* Another process reports from now on: senders end. */
