@@ -222,6 +222,8 @@ merge(struct merge *m)
 		if (read_visits(m, first->now.time) < 0)
 			return -1;
 		print_line(m, first);
+		if (ferror(stdout)) /* there may be room again at the end */
+			return mergelogs_complain("output", strerror(errno));
 		print_progress(m, false);
 		next_web_line(m, first);
 	}
@@ -341,6 +343,17 @@ merge_parse(struct merge *m, int argc, char **argv)
 	return 0;
 }
 
+static int
+close_rejects(FILE *f)
+{
+	bool failed = ferror(f) != 0;
+
+	if (fclose(f) == 0 && !failed)
+		return 0;
+	return mergelogs_complain(
+	    "rejects", failed ? "lines are lost" : strerror(errno));
+}
+
 /* Returns whether all of it was read, as far as it was wanted. */
 static bool
 close_source(struct source *s)
@@ -367,8 +380,8 @@ main(int argc, char **argv)
 			rc = -1;
 	if (!close_source(&m.pen))
 		rc = -1;
-	if (m.rejects != NULL && fclose(m.rejects) != 0)
-		rc = mergelogs_complain("rejects", strerror(errno));
+	if (m.rejects != NULL && close_rejects(m.rejects) < 0)
+		rc = -1;
 	visits_free(m.visits);
 	free(m.logs);
 	return rc == 0 ? 0 : 1;

@@ -199,6 +199,22 @@ START_TEST(file_that_cannot_be_read)
 }
 END_TEST
 
+/* The last line may fit again: what was lost before it is an error all the
+ * same, at once. */
+START_TEST(merges_to_a_full_disk)
+{
+	if (access("/dev/full", W_OK) < 0)
+		SKIP("there is no /dev/full");
+	write_file(scratch("pen.log"), "192.168.1.2 1 10.0.0.1 GET /\n");
+	write_file(scratch("line"), web_line(1, "GET /", 1));
+	ck_assert_str_eq(
+	    output_of(text("yes \"$(cat %s)\" | (timeout 20 %s -p %s "
+			   "10.0.0.1:- 2>&1 >/dev/full || echo $?)",
+		scratch("line"), ours("mergelogs"), scratch("pen.log"))),
+	    "mergelogs: output: No space left on device\n1\n");
+}
+END_TEST
+
 START_TEST(merges_more_than_it_remembers)
 {
 	FILE *pen = fopen(scratch("pen.log"), "w");
@@ -643,6 +659,7 @@ SUITE(test_logtools)
 	SUITE_ADD(s, merges_as_classic, 60);
 	SUITE_ADD(s, merges_what_classic_cannot, 20);
 	SUITE_ADD(s, file_that_cannot_be_read, 10);
+	SUITE_ADD(s, merges_to_a_full_disk, 30);
 	SUITE_ADD(s, merges_more_than_it_remembers, 30);
 	SUITE_ADD(s, joins_as_classic, 60);
 	SUITE_ADD(s, joins_and_opens_again, 30);
