@@ -392,6 +392,38 @@ START_TEST(marks_follow)
 }
 END_TEST
 
+static bool
+has_state_in(const char *service, const struct side *s, const char *state)
+{
+	return strstr(answer(s, text("service %s servers long", service)),
+		   text(" state %s ", state)) != NULL;
+}
+
+/* A mark of a service with a name is set there, and not in the first one. */
+START_TEST(marks_of_a_named_service)
+{
+	struct endpoint front_a, front_b;
+
+	up_both();
+	endpoint_new(&front_a, ENDPOINT_TCP4);
+	endpoint_new(&front_b, ENDPOINT_TCP4);
+	takes(&a,
+	    text("service add x; service x server add %s; "
+		 "service x server add %s; service x listen %s",
+		backend[0].at.text, backend[1].at.text, front_a.text));
+	takes(&b,
+	    text("service add x; service x server add %s; "
+		 "service x server add %s; service x listen %s",
+		backend[0].at.text, backend[1].at.text, front_b.text));
+	takes(&a, "service x server 0 drain");
+	WAIT_FOR(has_state_in("x", &b, "drain"), SOON);
+	ck_assert(!has_state_in("default", &b, "drain"));
+	takes(&a, "service x server 0 up");
+	WAIT_FOR(!has_state_in("x", &b, "drain"), SOON);
+	down_both();
+}
+END_TEST
+
 /* All servers of a are out; b keeps one, and with it its clients. */
 START_TEST(last_server_stays)
 {
@@ -646,6 +678,7 @@ SUITE(test_peers)
 	SUITE_ADD(s, settings_change, 30);
 	SUITE_ADD(s, servers_and_services_change, 30);
 	SUITE_ADD(s, marks_follow, 30);
+	SUITE_ADD(s, marks_of_a_named_service, 30);
 	SUITE_ADD(s, last_server_stays, 60);
 	SUITE_ADD(s, marks_end, 30);
 	SUITE_ADD(s, self_is_skipped, 30);

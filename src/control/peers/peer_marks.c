@@ -106,7 +106,8 @@ on_wake(struct request *q)
 static int
 run_command(const struct peer_mark *m, const char *line)
 {
-	struct caller caller = { .access = ACCESS_ADMIN };
+	/* its service stays: it has a prompt */
+	struct caller caller = { .access = ACCESS_ADMIN, .prompt = true };
 	char who[PEER_TEXT_MAX];
 	struct request q;
 	int rc = -1;
