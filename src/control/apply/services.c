@@ -9,6 +9,7 @@
 #include "control/apply/checks.h"
 #include "control/apply/geoip.h"
 #include "control/life/http_watch.h"
+#include "control/life/process.h"
 #include "control/apply/services.h"
 #include "control/life/states.h"
 #include "dsr/director/director.h"
@@ -184,13 +185,32 @@ services_steer_datagrams(struct pen *p)
 			frontend_steer_datagrams(svc->frontend);
 }
 
+/* In another root directory the paths mean other files. */
+static void
+refresh_own_files(struct pen *p)
+{
+	struct error e;
+	int rc = 0;
+
+	if (p->plan->process->run.directory != NULL)
+		return;
+	socket_set_report_lost(&p->sockets);
+	if (p->process != NULL)
+		rc = process_remake_pid_file(p->process, &e);
+	if (rc < 0)
+		log_error("pid file was removed, not made again error=\"%s\"",
+		    e.text);
+	else if (rc > 0)
+		log_warn("pid file was removed, made again file=%s",
+		    p->process->pid_file);
+}
+
 void
 services_refresh(struct pen *p)
 {
 	struct service *svc;
 
-	if (p->plan->process->run.directory == NULL)
-		socket_set_report_lost(&p->sockets);
+	refresh_own_files(p);
 	SERVICE_EACH (p, svc)
 		tls_config_refresh(svc);
 	geoip_refresh(p->geoip);

@@ -82,6 +82,10 @@ void process_claim_pid_file(struct process *p);
  * it. */
 void process_hand_over_pid_file(struct process *p);
 
+/* If the file was removed, or is another one, makes and locks it again. Returns
+ * 1, 0 if it is still there, or -1 with a full message. */
+int process_remake_pid_file(struct process *p, struct error *e);
+
 /* In a child: leaves the pid file, and the parent that waits for
  * process_ready(), to the process that has forked it. */
 void process_drop_in_child(struct process *p);
