@@ -138,7 +138,10 @@ put_country(FILE *b, enum mmdb_shape shape, int number)
 		(char)('A' + number % 26), '\0' };
 
 	put_map(b, 1);
-	put_text(b, shape == MMDB_CODE ? "country_code" : "country");
+	put_text(b,
+	    shape == MMDB_CODE	      ? "country_code"
+		: shape == MMDB_OTHER ? "organization"
+				      : "country");
 	if (shape == MMDB_NESTED) {
 		put_map(b, 1);
 		put_text(b, "iso_code");

@@ -11,7 +11,8 @@ struct mmdb;
 enum mmdb_shape {
 	MMDB_NESTED, /* {"country": {"iso_code": "SE"}} */
 	MMDB_FLAT,   /* {"country": "SE"} */
-	MMDB_CODE    /* {"country_code": "SE"} */
+	MMDB_CODE,   /* {"country_code": "SE"} */
+	MMDB_OTHER   /* {"organization": "SE"}: it is none of countries */
 };
 
 struct mmdb *mmdb_new(enum mmdb_shape shape);

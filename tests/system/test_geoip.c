@@ -139,6 +139,30 @@ START_TEST(databases_change)
 }
 END_TEST
 
+/* A database of something else, such as GeoLite2-ASN, would permit or deny all
+ * clients without a word. */
+START_TEST(database_without_countries)
+{
+	struct mmdb *m = mmdb_new(MMDB_OTHER);
+
+	mmdb_add(m, "10.0.0.0/8", "NO");
+	mmdb_add(m, "127.0.0.0/8", "SE");
+	mmdb_write(m, scratch("asn.mmdb"), 86400);
+	if (!BUILT_IN)
+		SKIP("built without libmaxminddb");
+	up();
+	ck_assert(
+	    says(text("geoip %s", scratch("asn.mmdb")), "has no countries"));
+	ck_assert(is_served());
+	ck_assert_int_eq(rename(scratch("asn.mmdb"), database()), 0);
+	WAIT_FOR(child_has_said(&pen.child, "has no countries"), SOON);
+	ck_assert(is_served());
+	pen_expect_failure("has no countries", "--check", "--geoip", database(),
+	    front.text, b.at.text, NULL);
+	down();
+}
+END_TEST
+
 /* Each worker opens it. */
 START_TEST(read_is_said_once)
 {
@@ -262,6 +286,7 @@ SUITE(test_geoip)
 
 	SUITE_ADD(s, clients_by_country, 30);
 	SUITE_ADD(s, databases_change, 90);
+	SUITE_ADD(s, database_without_countries, 60);
 	SUITE_ADD(s, read_is_said_once, 30);
 	SUITE_ADD(s, changes_in_another_root, 60);
 	SUITE_ADD(s, settings_that_are_refused, 30);

@@ -146,8 +146,8 @@ START_TEST(lost_pid_file_is_made_again)
 	ck_assert_int_eq(unlink(pid_file), 0);
 	kill(pen.child.pid, SIGHUP);
 	WAIT_FOR(file_has(pid_file, text("%ld\n", (long)pen.child.pid)), 5000);
-	WAIT_FOR(
-	    child_has_said(&pen.child, "pid file was removed, made again"), 5000);
+	WAIT_FOR(child_has_said(&pen.child, "pid file was removed, made again"),
+	    5000);
 	/* another one's, as a directory is nobody's */
 	ck_assert_int_eq(unlink(pid_file), 0);
 	ck_assert_int_eq(mkdir(pid_file, 0700), 0);

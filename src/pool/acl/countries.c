@@ -3,6 +3,8 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <netinet/in.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -12,24 +14,6 @@
 #ifdef HAVE_MAXMINDDB
 
 #include <maxminddb.h>
-
-static int
-open_database(MMDB_s *db, const char *path, struct error *e)
-{
-	struct stat st;
-	int rc;
-
-	/* The library would wait for a writer. */
-	if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
-		return error_set(e, "is a pipe");
-	rc = MMDB_open(path, MMDB_MODE_MMAP, db);
-	return rc == MMDB_SUCCESS
-	    ? 0
-	    : error_set(e, "%s",
-		  rc == MMDB_IO_ERROR || rc == MMDB_FILE_OPEN_ERROR
-		      ? strerror(errno)
-		      : MMDB_strerror(rc));
-}
 
 /* The code is {"country": {"iso_code": "SE"}} in MaxMind's databases; others
  * have {"country": "SE"} or {"country_code": "SE"}. */
@@ -64,6 +48,54 @@ ask_database(MMDB_s *db, const struct addr *at)
 
 	return rc == MMDB_SUCCESS && found.found_entry ? code_in(&found.entry)
 						       : -1;
+}
+
+/* Whether it is a database of something else, such as of networks (ASN): it has
+ * data of some addresses, but no country of any. One of each network of eight
+ * bits is enough to tell. */
+static bool
+lacks_countries(MMDB_s *db)
+{
+	struct sockaddr_in at = { .sin_family = AF_INET };
+	MMDB_lookup_result_s found;
+	uint32_t i;
+	int rc;
+	bool any = false;
+
+	for (i = 0; i < 256; i++) {
+		at.sin_addr.s_addr = htonl(i << 24 | 1);
+		found = MMDB_lookup_sockaddr(
+		    db, (const struct sockaddr *)(const void *)&at, &rc);
+		if (rc != MMDB_SUCCESS || !found.found_entry)
+			continue;
+		any = true;
+		if (code_in(&found.entry) >= 0)
+			return false;
+	}
+	return any;
+}
+
+static int
+open_database(MMDB_s *db, const char *path, struct error *e)
+{
+	struct stat st;
+	int rc;
+
+	/* The library would wait for a writer. */
+	if (stat(path, &st) == 0 && S_ISFIFO(st.st_mode))
+		return error_set(e, "is a pipe");
+	rc = MMDB_open(path, MMDB_MODE_MMAP, db);
+	if (rc != MMDB_SUCCESS)
+		return error_set(e, "%s",
+		    rc == MMDB_IO_ERROR || rc == MMDB_FILE_OPEN_ERROR
+			? strerror(errno)
+			: MMDB_strerror(rc));
+	if (!lacks_countries(db))
+		return 0;
+	error_set(e, "has no countries, its type is %.60s",
+	    db->metadata.database_type);
+	MMDB_close(db);
+	return -1;
 }
 
 static uint64_t
