@@ -106,8 +106,9 @@ try_bsd() {
 		ac_cv_func_splice=no &&
 		make -j"$jobs" CPPFLAGS= tests/system/suites >>log 2>&1 &&
 		SRCDIR=$top PEN=$PWD/pen CK_TIMEOUT_MULTIPLIER=10 \
-			tests/system/suites test_control test_failover test_fit \
-			test_http test_options test_tls test_udp >>log 2>&1
+			tests/system/suites test_control test_dns \
+			test_failover test_http test_timeouts \
+			test_tls >>log 2>&1
 	done_with bsd $? "$work/bsd/log"
 }
 
