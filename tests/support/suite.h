@@ -9,6 +9,12 @@
 #include <check.h>
 #include <stdbool.h>
 
+/* Check notes each assertion that holds in a file, a system call each, so that it
+ * can say where a test was that was killed. Here each place is noted once: a test
+ * has millions in loops. */
+void suite_mark(const char *file, int line);
+#define _mark_point(file, line) suite_mark(file, line)
+
 /* Adds one test with its own time limit in seconds. */
 #define SUITE_ADD(suite, test, seconds)                  \
 	do {                                             \
@@ -18,12 +24,12 @@
 		suite_add_tcase(suite, suite_case);      \
 	} while (0)
 /* The same with _i from 0 to `times` - 1. */
-#define SUITE_ADD_LOOP(suite, test, seconds, times)                 \
-	do {                                                        \
-		TCase *suite_case = tcase_create(#test);            \
-		tcase_set_timeout(suite_case, seconds);             \
-		tcase_add_loop_test(suite_case, test, 0, (times));  \
-		suite_add_tcase(suite, suite_case);                 \
+#define SUITE_ADD_LOOP(suite, test, seconds, times)                \
+	do {                                                       \
+		TCase *suite_case = tcase_create(#test);           \
+		tcase_set_timeout(suite_case, seconds);            \
+		tcase_add_loop_test(suite_case, test, 0, (times)); \
+		suite_add_tcase(suite, suite_case);                \
 	} while (0)
 
 /* Begins the function that makes the suite of a test file and returns it.
