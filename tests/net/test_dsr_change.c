@@ -43,7 +43,7 @@ web_up(unsigned i)
 static bool
 macs_are_known(void)
 {
-	return strstr(dsrpen_ask(&pen, &fixture, "dsr"), "unknown") == NULL;
+	return strstr(dsrpen_ask(&pen, "dsr"), "unknown") == NULL;
 }
 
 /* Of new clients each of `servers` (their digits) gets the same share, others
@@ -78,7 +78,7 @@ expect_new_at(const char *vip, const char *servers)
 static void
 tell(const char *line)
 {
-	const char *answer = dsrpen_ask(&pen, &fixture, line);
+	const char *answer = dsrpen_ask(&pen, line);
 
 	ck_assert_msg(strstr(answer, "error") == NULL, "%s: %s", line, answer);
 }

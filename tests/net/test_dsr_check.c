@@ -82,8 +82,7 @@ end(void)
 static bool
 line_has(unsigned i, const char *what)
 {
-	const char *all = dsrpen_ask(&pen, &fixture, "checks"), *line, *last,
-		   *at;
+	const char *all = dsrpen_ask(&pen, "checks"), *line, *last, *at;
 	char start[32];
 
 	snprintf(start, sizeof(start), "\n%u check dsr ", i);
@@ -143,7 +142,7 @@ static void
 expect_json(const char *command, const char *what, bool wanted)
 {
 #ifdef HAVE_JANSSON
-	const char *said = dsrpen_ask(&pen, &fixture, text("%s json", command));
+	const char *said = dsrpen_ask(&pen, text("%s json", command));
 
 	ck_assert_int_eq(strstr(said, what) != NULL, wanted);
 #else
@@ -169,7 +168,7 @@ expect_out(const char *reason, long long since)
 		server(1))));
 	expect_json("servers", "\"state\":\"down\"", true);
 	ck_assert_ptr_nonnull(
-	    strstr(dsrpen_ask(&pen, &fixture, "status"), "class=\"down\""));
+	    strstr(dsrpen_ask(&pen, "status"), "class=\"down\""));
 	expect_new_at("02");
 }
 
@@ -381,7 +380,7 @@ CASE(by_hash_alone_over_ipv6, expect_hash(NET_FIXTURE_VIP6))
 static unsigned long long
 probes_sent(void)
 {
-	const char *at = strstr(dsrpen_ask(&pen, &fixture, "dsr"), "\nprobes ");
+	const char *at = strstr(dsrpen_ask(&pen, "dsr"), "\nprobes ");
 
 	ck_assert_ptr_nonnull(at);
 	return strtoull(at + 8, NULL, 10);
@@ -417,8 +416,8 @@ static bool
 is_down(unsigned i)
 {
 #ifdef HAVE_JANSSON
-	const char *at = strstr(dsrpen_ask(&pen, &fixture, "servers json"),
-	    text("\"server\":%u,", i));
+	const char *at =
+	    strstr(dsrpen_ask(&pen, "servers json"), text("\"server\":%u,", i));
 
 	ck_assert_ptr_nonnull(at);
 	at = strstr(at, "\"state\":");
@@ -439,13 +438,13 @@ expect_unchecked(void)
 	int i;
 
 	for (i = 0; i < 5; i++) {
-		dsrpen_ask(&pen, &fixture, "server 1 check off");
+		dsrpen_ask(&pen, "server 1 check off");
 		ck_assert(!is_down(1));
 		asked = probes_sent();
 		WAIT_FOR(probes_sent() > asked + 6 * SERVERS, 20000);
 		ck_assert(!is_down(1));
 		ck_assert(!line_has(1, "check"));
-		dsrpen_ask(&pen, &fixture, "server 1 check default");
+		dsrpen_ask(&pen, "server 1 check default");
 		expect_out("timeout", wait_now_ms());
 	}
 }
@@ -455,22 +454,22 @@ expect_changes(void)
 {
 	begin_all_ports(NET_FIXTURE_VIP4, "no check");
 	vip_on_server(false);
-	dsrpen_ask(&pen, &fixture, "check_fall 1");
-	dsrpen_ask(&pen, &fixture, text("check dsr %d", DSRMANY_PORT));
+	dsrpen_ask(&pen, "check_fall 1");
+	dsrpen_ask(&pen, text("check dsr %d", DSRMANY_PORT));
 	expect_out("timeout", wait_now_ms());
 	expect_unchecked();
-	dsrpen_ask(&pen, &fixture, "no check");
+	dsrpen_ask(&pen, "no check");
 	expect_json("servers", "\"state\":\"down\"", false);
 	/* a port where nobody listens */
 	vip_on_server(true);
-	dsrpen_ask(&pen, &fixture, "check dsr 9");
+	dsrpen_ask(&pen, "check dsr 9");
 	WAIT_FOR(is_in_state(1, false) && is_in_state(0, false) &&
 		is_in_state(2, false),
 	    10000);
-	dsrpen_ask(&pen, &fixture, "check_interval 0.1");
-	dsrpen_ask(&pen, &fixture, text("check dsr %d", DSRMANY_PORT));
+	dsrpen_ask(&pen, "check_interval 0.1");
+	dsrpen_ask(&pen, text("check dsr %d", DSRMANY_PORT));
 	expect_back("the right port", wait_now_ms());
-	dsrpen_ask(&pen, &fixture, "server 1 remove");
+	dsrpen_ask(&pen, "server 1 remove");
 	ck_assert(!line_has(1, "check"));
 	expect_new_at("02");
 	end();
@@ -486,13 +485,12 @@ expect_own_check_stays(void)
 
 	begin_all_ports(NET_FIXTURE_VIP4, text("check dsr %d", DSRMANY_PORT));
 	expect_all_well();
-	dsrpen_ask(&pen, &fixture, "check_fall 1");
-	dsrpen_ask(&pen, &fixture, "server 1 check exec /bin/false");
-	WAIT_FOR(strstr(dsrpen_ask(&pen, &fixture, "checks"), down), 10000);
-	dsrpen_ask(&pen, &fixture, "check_fall 100");
-	dsrpen_ask(&pen, &fixture, "no check");
-	ck_assert_ptr_nonnull(
-	    strstr(dsrpen_ask(&pen, &fixture, "checks"), down));
+	dsrpen_ask(&pen, "check_fall 1");
+	dsrpen_ask(&pen, "server 1 check exec /bin/false");
+	WAIT_FOR(strstr(dsrpen_ask(&pen, "checks"), down), 10000);
+	dsrpen_ask(&pen, "check_fall 100");
+	dsrpen_ask(&pen, "no check");
+	ck_assert_ptr_nonnull(strstr(dsrpen_ask(&pen, "checks"), down));
 	end();
 }
 
@@ -506,9 +504,9 @@ expect_fresh_start(void)
 	unsigned i, k;
 
 	begin_all_ports(NET_FIXTURE_VIP4, "check_fall 1");
-	dsrpen_ask(&pen, &fixture,
-	    "check_rise 1; check_interval 0.05; check_timeout 0.05");
-	dsrpen_ask(&pen, &fixture, text("check dsr %d", DSRMANY_PORT));
+	dsrpen_ask(
+	    &pen, "check_rise 1; check_interval 0.05; check_timeout 0.05");
+	dsrpen_ask(&pen, text("check dsr %d", DSRMANY_PORT));
 	expect_all_well();
 	vip_on_server(false);
 	for (i = 0; i < 12; i++) {
@@ -516,11 +514,9 @@ expect_fresh_start(void)
 		/* at some moment of a question's life */
 		for (k = 0; k < i; k++)
 			(void)is_in_state(1, false);
-		dsrpen_ask(
-		    &pen, &fixture, text("server 1 address %s", server(2)));
+		dsrpen_ask(&pen, text("server 1 address %s", server(2)));
 		WAIT_FOR(line_has(1, "state up result ok"), 10000);
-		dsrpen_ask(
-		    &pen, &fixture, text("server 1 address %s", server(1)));
+		dsrpen_ask(&pen, text("server 1 address %s", server(1)));
 	}
 	ck_assert(!child_has_said(
 	    &pen.child, text("server down server=1 name=%s", server(2))));

@@ -115,15 +115,13 @@ expect_all_served(const char *vip)
 
 	dsrnet_begin(&net, &fixture, vip, SOCK_DGRAM);
 	for (i = 0; i < SERVERS; i++)
-		(void)dsrpen_ask(
-		    &net.pen, &fixture, text("server %u hard 1", i));
+		(void)dsrpen_ask(&net.pen, text("server %u hard 1", i));
 	for (i = 0; i < CLIENTS; i++) {
 		near[i] = dsrnet_dial(&net);
 		(void)dsrnet_echo(&net, near[i], 4, 4);
 	}
-	ck_assert_uint_eq(report_number(dsrpen_ask(&net.pen, &fixture, "dsr"),
-			      "dropped_no_server"),
-	    0);
+	ck_assert_uint_eq(
+	    report_number(dsrpen_ask(&net.pen, "dsr"), "dropped_no_server"), 0);
 	for (i = 0; i < CLIENTS; i++)
 		close(near[i]);
 }
@@ -132,13 +130,11 @@ expect_all_served(const char *vip)
 static void
 expect_forgotten(void)
 {
-	ck_assert_int_ge(
-	    report_number(dsrpen_ask(&net.pen, &fixture, "dsr"), "\nflows "),
+	ck_assert_int_ge(report_number(dsrpen_ask(&net.pen, "dsr"), "\nflows "),
 	    4 * SERVERS);
-	(void)dsrpen_ask(&net.pen, &fixture, "dsr_udp_timeout 1");
-	WAIT_FOR(report_number(
-		     dsrpen_ask(&net.pen, &fixture, "dsr"), "\nflows ") == 0,
-	    20000);
+	(void)dsrpen_ask(&net.pen, "dsr_udp_timeout 1");
+	WAIT_FOR(
+	    report_number(dsrpen_ask(&net.pen, "dsr"), "\nflows ") == 0, 20000);
 }
 
 START_TEST(datagrams_take_no_place)
@@ -180,15 +176,14 @@ START_TEST(a_server_that_sends_back)
 		    SOCK_DGRAM, net_fixture_vip(_i), 53);
 		(void)send(near[i], "x", 1, 0);
 	}
-	WAIT_FOR(report_number(dsrpen_ask(&net.pen, &fixture, "dsr"),
-		     "dropped_loop ") >= 3,
+	WAIT_FOR(
+	    report_number(dsrpen_ask(&net.pen, "dsr"), "dropped_loop ") >= 3,
 	    20000);
 	for (i = 0; i < SENT; i++)
 		close(near[i]);
 	/* without an end each would come 60 times */
 	ck_assert_int_le(
-	    report_number(dsrpen_ask(&net.pen, &fixture, "dsr"), "received "),
-	    3 * SENT);
+	    report_number(dsrpen_ask(&net.pen, "dsr"), "received "), 3 * SENT);
 	ck_assert_int_eq(count_in(child_err(&net.pen.child),
 			     "server sends frames back server=0"),
 	    1);

@@ -97,7 +97,7 @@ struct told {
 static struct told
 ask(void)
 {
-	const char *said = dsrpen_ask(&pen, &fixture, "dsr");
+	const char *said = dsrpen_ask(&pen, "dsr");
 	struct told t;
 	int i;
 
@@ -172,7 +172,7 @@ START_TEST(frames_and_bytes_by_reason)
 	expect("malformed", make_bad);
 	expect("not_local", make_broadcast);
 	expect("fragment", make_fragment);
-	(void)dsrpen_ask(&pen, &fixture, "server 0 down");
+	(void)dsrpen_ask(&pen, "server 0 down");
 	expect("no_server", make_plain);
 	end();
 }
@@ -185,8 +185,7 @@ START_TEST(without_a_hardware_address)
 	NEED_NET_FIXTURE(&fixture, &one);
 	begin("192.168.100.99");
 	expect("neighbor", make_plain);
-	ck_assert_int_gt(
-	    report_number(dsrpen_ask(&pen, &fixture, "dsr"), "held"), 0);
+	ck_assert_int_gt(report_number(dsrpen_ask(&pen, "dsr"), "held"), 0);
 	end();
 }
 END_TEST
@@ -202,7 +201,7 @@ START_TEST(what_the_link_does_not_take)
 	begin("192.168.100.99");
 	net_fixture_ip(&fixture, NET_FIXTURE_DIRECTOR, "link set eth0 down\n");
 	(void)dsrpen_ask(
-	    &pen, &fixture, "listen " NET_FIXTURE_VIP4 ":0,192.168.100.11:0");
+	    &pen, "listen " NET_FIXTURE_VIP4 ":0,192.168.100.11:0");
 	WAIT_FOR((t = ask()).frames[SEND] > 0, 15000);
 	more = t.bytes[SEND] - t.frames[SEND] * ARP;
 	ck_assert_int_ge(more, 0);
@@ -225,16 +224,15 @@ START_TEST(too_big_for_a_tunnel)
 	    "-Odsr_gateway 192.168.100.9", NET_FIXTURE_VIP4 ":0",
 	    net_fixture_far4(0), NULL);
 	net_fixture_tap(&client, &fixture, NET_FIXTURE_CLIENT, "eth0");
-	WAIT_FOR(
-	    strstr(dsrpen_ask(&pen, &fixture, "dsr"), "unknown") == NULL, 5000);
+	WAIT_FOR(strstr(dsrpen_ask(&pen, "dsr"), "unknown") == NULL, 5000);
 	make(HEAD + FITS, DONT_CUT);
 	net_fixture_tap_send(&client, frame, HEAD + FITS);
 	make(HEAD + FITS + 1, DONT_CUT);
 	net_fixture_tap_send(&client, frame, HEAD + FITS + 1);
 	make(HEAD + MOST, DONT_CUT);
 	net_fixture_tap_send(&client, frame, HEAD + MOST);
-	WAIT_FOR(report_number((said = dsrpen_ask(&pen, &fixture, "dsr")),
-		     "too_big") == 2,
+	WAIT_FOR(
+	    report_number((said = dsrpen_ask(&pen, "dsr")), "too_big") == 2,
 	    5000);
 	ck_assert_int_eq(report_number(said, "too_big_bytes"),
 	    HEAD + FITS + 1 + HEAD + MOST);

@@ -28,7 +28,7 @@ static struct net_fixture_tap tap, before;
 static long
 count(const char *name)
 {
-	return report_number(dsrpen_ask(&pen, &fixture, "dsr"), name);
+	return report_number(dsrpen_ask(&pen, "dsr"), name);
 }
 
 /* Server 0 answers the director's question for its address, in place of its
@@ -146,7 +146,7 @@ expect_metrics(void)
 	int fd;
 
 	endpoint_new(&web, ENDPOINT_UNIX);
-	(void)dsrpen_ask(&pen, &fixture, text("web %s", web.text));
+	(void)dsrpen_ask(&pen, text("web %s", web.text));
 	fd = endpoint_connect(&web);
 	endpoint_send(fd, request, sizeof(request) - 1);
 	got = endpoint_recv_all(fd);
@@ -161,7 +161,7 @@ static void
 expect_json(void)
 {
 #ifdef HAVE_JANSSON
-	const char *said = dsrpen_ask(&pen, &fixture, "dsr json");
+	const char *said = dsrpen_ask(&pen, "dsr json");
 
 	ck_assert_ptr_nonnull(strstr(said, "{\"interface\":\"eth0\""));
 	ck_assert_ptr_nonnull(strstr(said, ",\"fast_path\":false,"));
@@ -189,11 +189,11 @@ START_TEST(what_it_tells)
 	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-r",
 	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0), "192.168.100.99",
 	    NULL);
-	WAIT_FOR(strstr(dsrpen_ask(&pen, &fixture, "dsr"),
+	WAIT_FOR(strstr(dsrpen_ask(&pen, "dsr"),
 		     "\n0 mac 02:00:00:64:00:03 forward mac\n"
 		     "1 mac unknown forward mac\n") != NULL,
 	    5000);
-	said = dsrpen_ask(&pen, &fixture, "dsr");
+	said = dsrpen_ask(&pen, "dsr");
 	ck_assert_ptr_nonnull(strstr(said, "\nlink_missed 0\n"));
 	ck_assert_ptr_nonnull(strstr(said, "\nflows_established 0\n"));
 	ck_assert_ptr_nonnull(strstr(said,
@@ -206,7 +206,7 @@ START_TEST(what_it_tells)
 	ck_assert_ptr_nonnull(strstr(said,
 	    "\ndropped_no_server 0\ndropped_no_server_bytes 0\n"
 	    "dropped_neighbor "));
-	said = dsrpen_ask(&pen, &fixture, "statistics");
+	said = dsrpen_ask(&pen, "statistics");
 	ck_assert_ptr_nonnull(strstr(said, "\ndsr_received "));
 	ck_assert_ptr_nonnull(strstr(said, "\ndsr_fast_frames 0\n"));
 	ck_assert_ptr_nonnull(
@@ -229,7 +229,7 @@ START_TEST(fast_path_without_flows)
 	ck_assert(child_has_said(&pen.child,
 	    "dsr_fast_path has no effect: dsr_flows is 0 link=packet"));
 	ck_assert_ptr_nonnull(
-	    strstr(dsrpen_ask(&pen, &fixture, "dsr"), "\nfast_path no\n"));
+	    strstr(dsrpen_ask(&pen, "dsr"), "\nfast_path no\n"));
 	dsrpen_down(&pen);
 	net_fixture_down(&fixture);
 }
@@ -249,13 +249,12 @@ START_TEST(removed_servers_are_not_asked_for)
 	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-r",
 	    NET_FIXTURE_VIP4 ":0", net_fixture_server4(0), NULL);
 	for (i = 0; i < 3; i++) {
-		(void)dsrpen_ask(
-		    &pen, &fixture, text("%s 192.168.100.9%d", rows[i], i));
-		WAIT_FOR(strstr(dsrpen_ask(&pen, &fixture, "dsr"),
+		(void)dsrpen_ask(&pen, text("%s 192.168.100.9%d", rows[i], i));
+		WAIT_FOR(strstr(dsrpen_ask(&pen, "dsr"),
 			     text("\n192.168.100.9%d mac", i)) != NULL,
 		    5000);
-		(void)dsrpen_ask(&pen, &fixture, ends[i]);
-		WAIT_FOR(strstr(dsrpen_ask(&pen, &fixture, "dsr"),
+		(void)dsrpen_ask(&pen, ends[i]);
+		WAIT_FOR(strstr(dsrpen_ask(&pen, "dsr"),
 			     text("\n192.168.100.9%d mac", i)) == NULL,
 		    5000);
 	}

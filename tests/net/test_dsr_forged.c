@@ -89,13 +89,13 @@ send_datagram(void)
 static long
 count(const char *what)
 {
-	return report_number(dsrpen_ask(&pen, &fixture, "dsr"), what);
+	return report_number(dsrpen_ask(&pen, "dsr"), what);
 }
 
 static bool
 says(const char *what)
 {
-	return strstr(dsrpen_ask(&pen, &fixture, "dsr"), what) != NULL;
+	return strstr(dsrpen_ask(&pen, "dsr"), what) != NULL;
 }
 
 static void

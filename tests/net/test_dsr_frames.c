@@ -39,8 +39,7 @@ expect_streams(const char *vip)
 	}
 	if (net.option != NULL && fixture.is.offload)
 		ck_assert_int_gt(
-		    report_number(
-			dsrpen_ask(&net.pen, &fixture, "dsr"), "link_merged"),
+		    report_number(dsrpen_ask(&net.pen, "dsr"), "link_merged"),
 		    0);
 	dsrnet_end(&net);
 }
@@ -297,9 +296,8 @@ expect_backwards(bool v6, const char *option, bool by_address)
 		else
 			ck_assert_uint_eq(server, (first + i) % 3);
 	}
-	ck_assert_int_eq(report_number(dsrpen_ask(&net.pen, &fixture, "dsr"),
-			     "dropped_fragment "),
-	    0);
+	ck_assert_int_eq(
+	    report_number(dsrpen_ask(&net.pen, "dsr"), "dropped_fragment "), 0);
 	close(raw);
 	dsrnet_end(&net);
 }
@@ -354,9 +352,9 @@ send_echo(bool v6, unsigned number, size_t n)
 	m[2] = (uint8_t)(sum >> 8);
 	m[3] = (uint8_t)sum;
 	m[7] = (uint8_t)number;
-	ck_assert_int_eq(sendto(echo, m, n, 0, (struct sockaddr *)&echo_to,
-			     v6 ? sizeof(struct sockaddr_in6)
-				: sizeof(struct sockaddr_in)),
+	ck_assert_int_eq(
+	    sendto(echo, m, n, 0, (struct sockaddr *)&echo_to,
+		v6 ? sizeof(struct sockaddr_in6) : sizeof(struct sockaddr_in)),
 	    n);
 }
 

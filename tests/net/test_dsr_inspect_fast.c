@@ -21,8 +21,8 @@ static struct inspectrun run = { .fixture = &fixture };
 /* What is asked for on the machine; how it ends depends on the build. */
 START_TEST(fast_path)
 {
-	static const char *const none[] = { "dsr_fast_path on",
-		"dsr_flows 0", NULL };
+	static const char *const none[] = { "dsr_fast_path on", "dsr_flows 0",
+		NULL };
 
 	NEED_NET_FIXTURE(&fixture, &two);
 	INSPECTRUN_MEND(&run, inspectrun_check(&run, NULL, none),
@@ -83,7 +83,7 @@ start_director(struct dsrpen *pen, const char *listen)
 	dsrpen_up(pen, &fixture, NET_FIXTURE_DIRECTOR, vip, "-r", "-O",
 	    "dsr_fast_path on", listen, net_fixture_server4(0), NULL);
 	ck_assert_ptr_nonnull(
-	    strstr(dsrpen_ask(pen, &fixture, "dsr"), "\nmode native\n"));
+	    strstr(dsrpen_ask(pen, "dsr"), "\nmode native\n"));
 }
 
 /* The program of the running director is no other one. */

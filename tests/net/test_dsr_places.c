@@ -45,8 +45,7 @@ static int at[PLACES], from[PLACES];
 static long
 others(void)
 {
-	return report_number(
-	    dsrpen_ask(&pen, &fixture, "dsr"), "dropped_not_local");
+	return report_number(dsrpen_ask(&pen, "dsr"), "dropped_not_local");
 }
 
 static bool
@@ -112,15 +111,15 @@ START_TEST(connections_outlast_their_port)
 	dsrnet_begin(&net, &fixture, net_fixture_vip(_i), SOCK_STREAM);
 	(void)dsrnet_connect(&net, &near, &far);
 	dsrnet_pass(near, far, 1000);
-	(void)dsrpen_ask(&net.pen, &fixture,
+	(void)dsrpen_ask(&net.pen,
 	    text(_i == 0 ? "listen %s:80" : "listen [%s]:80", net.vip));
 	dsrnet_pass(near, far, 1000);
 	dsrnet_pass(far, near, 1000);
-	before = report_number(
-	    dsrpen_ask(&net.pen, &fixture, "dsr"), "dropped_not_local");
+	before =
+	    report_number(dsrpen_ask(&net.pen, "dsr"), "dropped_not_local");
 	late = dsrnet_dial(&net);
-	WAIT_FOR(report_number(dsrpen_ask(&net.pen, &fixture, "dsr"),
-		     "dropped_not_local") > before,
+	WAIT_FOR(report_number(
+		     dsrpen_ask(&net.pen, "dsr"), "dropped_not_local") > before,
 	    5000);
 	ck_assert(!net_fixture_is_readable(net.at[0]));
 	close(late);
@@ -157,7 +156,7 @@ second_is_started(const char *listen)
 		endpoint_path_listens(second.control),
 	    10000);
 	ck_assert_msg(second.child.running, "%s", child_err(&second.child));
-	(void)dsrpen_ask(&second, &fixture, "dsr");
+	(void)dsrpen_ask(&second, "dsr");
 	dsrpen_down(&second);
 }
 
@@ -179,7 +178,7 @@ START_TEST(a_second_copy)
 	second_is_started(NET_FIXTURE_VIP4_B ":0");
 	/* what it serves later counts, what it does not serve any more does
 	 * not */
-	dsrpen_ask(&pen, &fixture, "listen " NET_FIXTURE_VIP4_B ":80");
+	dsrpen_ask(&pen, "listen " NET_FIXTURE_VIP4_B ":80");
 	second_is_refused(NET_FIXTURE_VIP4_B ":0");
 	second_is_started(NET_FIXTURE_VIP4_B ":81");
 	second_is_started(NET_FIXTURE_VIP4 ":0");
@@ -205,8 +204,7 @@ START_TEST(a_second_copy_of_a_user)
 	dsrpen_up(&pen, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4, "-u",
 	    "nobody", "-O", "dsr_fast_path auto", NET_FIXTURE_VIP4 ":0",
 	    net_fixture_server4(0), NULL);
-	ck_assert_str_eq(
-	    dsrpen_ask(&pen, &fixture, "listen " NET_FIXTURE_VIP4_B ":80"),
+	ck_assert_str_eq(dsrpen_ask(&pen, "listen " NET_FIXTURE_VIP4_B ":80"),
 	    NET_FIXTURE_VIP4_B ":80\n");
 	dsrpen_start(&second, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4,
 	    "-u", "nobody", "-O", "dsr_fast_path auto", NET_FIXTURE_VIP4_B ":0",
@@ -230,9 +228,9 @@ START_TEST(a_second_one_beside_a_fast_path)
 	dsrpen_up(&second, &fixture, NET_FIXTURE_DIRECTOR, NET_FIXTURE_VIP4_B,
 	    NET_FIXTURE_VIP4_B ":80", net_fixture_server4(0), NULL);
 	ck_assert_ptr_nonnull(
-	    strstr(dsrpen_ask(&second, &fixture, "dsr"), "\nlink packet\n"));
+	    strstr(dsrpen_ask(&second, "dsr"), "\nlink packet\n"));
 	ck_assert_ptr_nonnull(
-	    strstr(dsrpen_ask(&second, &fixture, "dsr"), "\nfast_path no\n"));
+	    strstr(dsrpen_ask(&second, "dsr"), "\nfast_path no\n"));
 	dsrpen_down(&second);
 	dsrpen_down(&pen);
 	net_fixture_down(&fixture);

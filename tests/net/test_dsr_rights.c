@@ -50,8 +50,7 @@ expect_service(void)
 	    NET_FIXTURE_VIP4_B, 7007);
 	at[1] = net_fixture_listen(&fixture, NET_FIXTURE_SERVER + 1,
 	    SOCK_STREAM, NET_FIXTURE_VIP4_B, 7007);
-	ck_assert_str_eq(
-	    dsrpen_ask(&pen, &fixture, "listen " NET_FIXTURE_VIP4_B ":0"),
+	ck_assert_str_eq(dsrpen_ask(&pen, "listen " NET_FIXTURE_VIP4_B ":0"),
 	    NET_FIXTURE_VIP4_B ":0\n");
 	near = net_fixture_dial(&fixture, NET_FIXTURE_CLIENT, SOCK_STREAM,
 	    NET_FIXTURE_VIP4_B, 7007);

@@ -60,7 +60,7 @@ end(bool both)
 static const char *
 services(const struct dsrpen *p)
 {
-	return dsrpen_ask(p, &fixture, "services");
+	return dsrpen_ask(p, "services");
 }
 
 static bool
@@ -133,16 +133,16 @@ START_TEST(which_one_is_active)
 	ck_assert(tells(&net.pen, " state standby "));
 	ck_assert(tells(&second, " state standby "));
 	ck_assert(!tells(&second, "claimed"));
-	(void)dsrpen_ask(&net.pen, &fixture, "dsr takeover");
+	(void)dsrpen_ask(&net.pen, "dsr takeover");
 	expect_roles(&net.pen, &second);
 	/* since when: that of the one that changes begins anew */
 	WAIT_FOR(report_number(services(&second), " role_s ") >= 2, 10000);
-	(void)dsrpen_ask(&net.pen, &fixture, "dsr standby");
-	(void)dsrpen_ask(&second, &fixture, "dsr takeover");
+	(void)dsrpen_ask(&net.pen, "dsr standby");
+	(void)dsrpen_ask(&second, "dsr takeover");
 	expect_roles(&second, &net.pen);
 	WAIT_FOR(report_number(services(&net.pen), " role_s ") >= 2, 10000);
 	WAIT_FOR(report_number(services(&second), " role_s ") >= 2, 10000);
-	(void)dsrpen_ask(&second, &fixture, "dsr takeover");
+	(void)dsrpen_ask(&second, "dsr takeover");
 	ck_assert_int_ge(report_number(services(&second), " role_s "), 2);
 	end(true);
 }
@@ -154,8 +154,8 @@ START_TEST(both_are_active)
 	NEED_DSR_OF_OURS("standby");
 	NEED_NET_FIXTURE(&fixture, &pair);
 	begin();
-	(void)dsrpen_ask(&net.pen, &fixture, "dsr takeover");
-	(void)dsrpen_ask(&second, &fixture, "dsr takeover");
+	(void)dsrpen_ask(&net.pen, "dsr takeover");
+	(void)dsrpen_ask(&second, "dsr takeover");
 	WAIT_FOR(tells(&net.pen,
 		     text(" role active claimed_by %s ",
 			 mac_of(NET_FIXTURE_DIRECTOR2))),
@@ -171,8 +171,7 @@ END_TEST
 static long
 count(const struct dsrpen *p, const char *name)
 {
-	return report_number(
-	    dsrpen_ask(p, &fixture, "dsr"), text("\n%s ", name));
+	return report_number(dsrpen_ask(p, "dsr"), text("\n%s ", name));
 }
 
 static struct net_fixture_counters
@@ -218,7 +217,7 @@ START_TEST(frames_are_counted)
 	NEED_DSR_OF_OURS("standby");
 	NEED_NET_FIXTURE(&fixture, &pair);
 	begin();
-	(void)dsrpen_ask(&net.pen, &fixture, "dsr takeover");
+	(void)dsrpen_ask(&net.pen, "dsr takeover");
 	near = dsrnet_dial(&net);
 	before = of_servers();
 	for (i = 0; i < ROUNDS; i++)
@@ -226,8 +225,7 @@ START_TEST(frames_are_counted)
 	after = of_servers();
 	expect_on_wire(&before, &after);
 	ck_assert_int_eq(count(&net.pen, "forwarded"), ROUNDS);
-	ck_assert_int_eq(
-	    count(&net.pen, "forwarded_bytes"), ROUNDS * FRAME);
+	ck_assert_int_eq(count(&net.pen, "forwarded_bytes"), ROUNDS * FRAME);
 	ck_assert_int_eq(count(&second, "forwarded"), 0);
 	ck_assert(tells(&net.pen, " flows 1 "));
 	ck_assert(!tells(&net.pen, " frame_rate 0.0 "));
@@ -250,11 +248,11 @@ START_TEST(an_upgrade_changes_nothing)
 	NEED_UPGRADES(upgrading_install_both());
 	NEED_NET_FIXTURE(&fixture, &pair);
 	begin();
-	(void)dsrpen_ask(&net.pen, &fixture, "dsr takeover");
+	(void)dsrpen_ask(&net.pen, "dsr takeover");
 	WAIT_FOR(tells(&second, claim), 10000);
 	WAIT_FOR((before = report_number(services(&second), " role_s ")) >= 3,
 	    20000);
-	said = strrchr(dsrpen_ask(&second, &fixture, "upgrade"), 'p');
+	said = strrchr(dsrpen_ask(&second, "upgrade"), 'p');
 	ck_assert_ptr_nonnull(said);
 	ck_assert_int_eq(sscanf(said, "process %ld serves", &pid), 1);
 	ck_assert(tells(&second, " role standby "));

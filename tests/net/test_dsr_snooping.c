@@ -24,14 +24,14 @@ static const struct net_fixture_options pair = { .servers = 1,
 static struct net_fixture fixture;
 static struct dsrpen first, second;
 
-#define NEED_SNOOPING()                                            \
-	do {                                                       \
-		NEED_DSR_OF_OURS("IPv6");                          \
-		NEED_PROGRAM("bridge");                            \
-		NEED_NET_FIXTURE(&fixture, &pair);                 \
-		if (fixture.is.own_switch)                         \
+#define NEED_SNOOPING()                                               \
+	do {                                                          \
+		NEED_DSR_OF_OURS("IPv6");                             \
+		NEED_PROGRAM("bridge");                               \
+		NEED_NET_FIXTURE(&fixture, &pair);                    \
+		if (fixture.is.own_switch)                            \
 			SKIP("this kernel's bridge has no snooping"); \
-		snoop();                                           \
+		snoop();                                              \
 	} while (0)
 
 /* A second after a query ports without a report get nothing. */
@@ -74,16 +74,16 @@ start(struct dsrpen *p, enum net_fixture_place where, const char *own,
 static bool
 passes(void)
 {
-	int at = net_fixture_listen(&fixture, NET_FIXTURE_SERVER, SOCK_DGRAM,
-	    NET_FIXTURE_VIP6, 53);
+	int at = net_fixture_listen(
+	    &fixture, NET_FIXTURE_SERVER, SOCK_DGRAM, NET_FIXTURE_VIP6, 53);
 	int from;
 	long long end;
 	bool got;
 
 	net_fixture_run(&fixture, NET_FIXTURE_CLIENT, 10000, "ip", "-6",
 	    "neigh", "flush", "dev", "eth0", NULL);
-	from = net_fixture_dial(&fixture, NET_FIXTURE_CLIENT, SOCK_DGRAM,
-	    NET_FIXTURE_VIP6, 53);
+	from = net_fixture_dial(
+	    &fixture, NET_FIXTURE_CLIENT, SOCK_DGRAM, NET_FIXTURE_VIP6, 53);
 	(void)send(from, "x", 1, 0);
 	end = wait_now_ms() + wait_scaled(10000);
 	while (!(got = net_fixture_is_readable(at)) && wait_now_ms() < end)
@@ -103,17 +103,16 @@ START_TEST(groups_follow_the_director)
 	WAIT_FOR(ports_with(GROUP) == 1, 20000);
 	WAIT_FOR(ports_with(OWN) == 1 && ports_with(OWN_B) == 1, 20000);
 	ck_assert(passes());
-	(void)dsrpen_ask(&second, &fixture, "dsr takeover");
+	(void)dsrpen_ask(&second, "dsr takeover");
 	WAIT_FOR(ports_with(GROUP) == 2, 20000);
-	(void)dsrpen_ask(&first, &fixture, "dsr standby");
+	(void)dsrpen_ask(&first, "dsr standby");
 	WAIT_FOR(ports_with(GROUP) == 1, 20000);
 	ck_assert(passes());
 	/* another address */
-	(void)dsrpen_ask(&second, &fixture,
+	(void)dsrpen_ask(&second,
 	    "listen [" NET_FIXTURE_VIP6 "]:0,[" NET_FIXTURE_VIP6_B "]:0");
 	WAIT_FOR(ports_with(GROUP_B) == 1, 20000);
-	(void)dsrpen_ask(
-	    &second, &fixture, "listen [" NET_FIXTURE_VIP6 "]:0");
+	(void)dsrpen_ask(&second, "listen [" NET_FIXTURE_VIP6 "]:0");
 	WAIT_FOR(ports_with(GROUP_B) == 0, 20000);
 	dsrpen_down(&second);
 	WAIT_FOR(ports_with(GROUP) == 0, 20000);

@@ -36,7 +36,7 @@ enum { WAYS = 4 };
 static bool
 macs_are_known(void)
 {
-	return strstr(dsrpen_ask(&pen, &fixture, "dsr"), "unknown") == NULL;
+	return strstr(dsrpen_ask(&pen, "dsr"), "unknown") == NULL;
 }
 
 static const char *
@@ -106,8 +106,8 @@ leave(unsigned which)
 static bool
 has_connections(unsigned n)
 {
-	return strstr(dsrpen_ask(&pen, &fixture, "servers"),
-		   text(" conn %u ", n)) != NULL;
+	return strstr(dsrpen_ask(&pen, "servers"), text(" conn %u ", n)) !=
+	    NULL;
 }
 
 static void
@@ -158,7 +158,7 @@ prio(const struct way *w)
 	begin(w, "--balance", "prio", unlike);
 	add(w, CLIENTS, NULL);
 	expect(w, "prio", 0, CLIENTS, 0, 0);
-	dsrpen_ask(&pen, &fixture, "server 1 drain");
+	dsrpen_ask(&pen, "server 1 drain");
 	add(w, CLIENTS, NULL);
 	expect(w, "prio, the best drains", 0, CLIENTS, CLIENTS, 0);
 	end();

@@ -63,7 +63,7 @@ END_TEST
 static const char *
 ask(const char *line)
 {
-	return dsrpen_ask(&net.pen, &fixture, line);
+	return dsrpen_ask(&net.pen, line);
 }
 
 static void

@@ -192,7 +192,7 @@ route(bool v6, const char *hops)
 static long
 forwarded(const struct dsrpen *p)
 {
-	return report_number(dsrpen_ask(p, &fixture, "dsr"), "forwarded");
+	return report_number(dsrpen_ask(p, "dsr"), "forwarded");
 }
 
 /* Flows that change from one to the other meet the same servers. */
@@ -277,7 +277,7 @@ static long
 learned(const struct dsrpen *p)
 {
 	return report_number(
-	    dsrpen_ask(p, &fixture, "statistics"), "peer_flows_received");
+	    dsrpen_ask(p, "statistics"), "peer_flows_received");
 }
 
 /* All flows of one director go on at the other one, which has them again when
@@ -371,8 +371,8 @@ expect_announcements(const char *setting, bool wanted)
 	claim_vip(&tap);
 	WAIT_FOR(child_has_said(&first.child, "address conflict"), 10000);
 	WAIT_FOR(child_has_said(&first.child, "dsr_flows 0, or peer"), 10000);
-	dsrpen_ask(&first, &fixture,
-	    "listen " NET_FIXTURE_VIP4 ":0," NET_FIXTURE_VIP4_B ":0");
+	dsrpen_ask(
+	    &first, "listen " NET_FIXTURE_VIP4 ":0," NET_FIXTURE_VIP4_B ":0");
 	/* what it had to say comes before an answer */
 	net_fixture_tap(&other, &fixture, NET_FIXTURE_CLIENT, "eth0");
 	WAIT_FOR(net_fixture_who_has(
@@ -417,8 +417,7 @@ expect_no_owner(void)
 static long
 number(const struct dsrpen *p, const char *name)
 {
-	return report_number(
-	    dsrpen_ask(p, &fixture, "dsr"), text("\n%s", name));
+	return report_number(dsrpen_ask(p, "dsr"), text("\n%s", name));
 }
 
 static void
@@ -428,7 +427,7 @@ take_over(struct dsrpen *p)
 	unsigned n = 0;
 
 	net_fixture_tap(&tap, &fixture, NET_FIXTURE_CLIENT, "eth0");
-	ck_assert_str_eq(dsrpen_ask(p, &fixture, "dsr takeover"), "");
+	ck_assert_str_eq(dsrpen_ask(p, "dsr takeover"), "");
 	WAIT_FOR((n += announcements(&tap, p->where)) >= 3, 20000);
 	net_fixture_tap_close(&tap);
 	ck_assert_int_eq(number(p, "standby"), 0);
@@ -472,9 +471,9 @@ START_TEST(standby)
 	ask_all();
 	WAIT_FOR(learned(&second) >= FLOWS, 20000);
 	expect_nothing_forwarded(&second);
-	ck_assert_str_eq(dsrpen_ask(&first, &fixture, "dsr standby"), "");
+	ck_assert_str_eq(dsrpen_ask(&first, "dsr standby"), "");
 	take_over(&second);
-	ck_assert_str_eq(dsrpen_ask(&second, &fixture, "reload"), "");
+	ck_assert_str_eq(dsrpen_ask(&second, "reload"), "");
 	ask_all();
 	ck_assert_uint_eq(lost(), 0);
 	ck_assert_int_ge(forwarded(&second), FLOWS);

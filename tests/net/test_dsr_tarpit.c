@@ -69,7 +69,7 @@ end(void)
 static long
 count(const char *name)
 {
-	return report_number(dsrpen_ask(&pen, &fixture, "dsr"), name);
+	return report_number(dsrpen_ask(&pen, "dsr"), name);
 }
 
 static int
@@ -332,24 +332,23 @@ START_TEST(the_list_changes)
 	    &fixture, NET_FIXTURE_CLIENT, SOCK_STREAM, "10.9.0.50", PORT);
 	WAIT_FOR(is_refused(fd), 20000);
 	close(fd);
-	(void)dsrpen_ask(&pen, &fixture, "acl 1 permit 10.9.0.0/26");
+	(void)dsrpen_ask(&pen, "acl 1 permit 10.9.0.0/26");
 	fd = net_fixture_dial(
 	    &fixture, NET_FIXTURE_CLIENT, SOCK_STREAM, "10.9.0.50", PORT);
 	WAIT_FOR(net_fixture_is_connected(fd), 10000);
 	/* all but what another one denies */
-	ck_assert_str_eq(
-	    dsrpen_ask(&pen, &fixture, "tarpit_acl 2"), "tarpit_acl = 2\n");
+	ck_assert_str_eq(dsrpen_ask(&pen, "tarpit_acl 2"), "tarpit_acl = 2\n");
 	fd = net_fixture_dial(
 	    &fixture, NET_FIXTURE_CLIENT, SOCK_STREAM, "10.9.0.200", PORT);
 	WAIT_FOR(net_fixture_is_connected(fd), 10000);
 	/* all of IPv6 is nothing of IPv4 */
-	(void)dsrpen_ask(&pen, &fixture, "acl 3 permit ::/0; tarpit_acl 3");
+	(void)dsrpen_ask(&pen, "acl 3 permit ::/0; tarpit_acl 3");
 	fd = net_fixture_dial(
 	    &fixture, NET_FIXTURE_CLIENT, SOCK_STREAM, "10.9.0.52", PORT);
 	WAIT_FOR(is_refused(fd), 20000);
 	close(fd);
 	/* a list that is empty permits nobody here */
-	(void)dsrpen_ask(&pen, &fixture, "tarpit_acl 7");
+	(void)dsrpen_ask(&pen, "tarpit_acl 7");
 	WAIT_FOR(child_has_said(&pen.child, "its list is empty acl=7"), 5000);
 	fd = net_fixture_dial(
 	    &fixture, NET_FIXTURE_CLIENT, SOCK_STREAM, "10.9.0.51", PORT);

@@ -33,7 +33,7 @@ server(bool v6, unsigned i)
 static int
 unknown_macs(void)
 {
-	return count_in(dsrpen_ask(&pen, &fixture, "dsr"), "mac unknown");
+	return count_in(dsrpen_ask(&pen, "dsr"), "mac unknown");
 }
 
 static void
@@ -218,7 +218,7 @@ START_TEST(interface_is_renamed)
 	WAIT_FOR(
 	    child_has_said(&pen.child, "link is back interface=lan0"), 10000);
 	ck_assert_ptr_nonnull(
-	    strstr(dsrpen_ask(&pen, &fixture, "dsr"), "interface lan0\n"));
+	    strstr(dsrpen_ask(&pen, "dsr"), "interface lan0\n"));
 	cut_off(false);
 	WAIT_FOR(
 	    child_has_said(&pen.child, "server blacklisted server=1"), 12000);

@@ -50,7 +50,7 @@ server(const struct way *w, unsigned i)
 static bool
 macs_are_known(void)
 {
-	return strstr(dsrpen_ask(&net.pen, &fixture, "dsr"), "unknown") == NULL;
+	return strstr(dsrpen_ask(&net.pen, "dsr"), "unknown") == NULL;
 }
 
 static void
@@ -81,7 +81,7 @@ end(void)
 static unsigned long
 counter(const char *name)
 {
-	const char *s = dsrpen_ask(&net.pen, &fixture, "dsr");
+	const char *s = dsrpen_ask(&net.pen, "dsr");
 
 	return (unsigned long)report_number(s, name);
 }

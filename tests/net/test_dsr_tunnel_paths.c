@@ -30,7 +30,7 @@ static struct dsrmany many;
 static const char *
 ask(const char *line)
 {
-	return dsrpen_ask(&net.pen, &fixture, line);
+	return dsrpen_ask(&net.pen, line);
 }
 
 static bool
@@ -355,8 +355,8 @@ expect_checks(const char *vip, const char *next)
 	    10000);
 	net_fixture_ip(&fixture, NET_FIXTURE_SERVER + 1,
 	    text("addr del %s/%d dev lo\n", vip, v6 ? 128 : 32));
-	WAIT_FOR(says("checks", "\n1 check dsr state down result timeout"),
-	    10000);
+	WAIT_FOR(
+	    says("checks", "\n1 check dsr state down result timeout"), 10000);
 	close_all();
 }
 

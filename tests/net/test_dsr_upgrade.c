@@ -180,8 +180,7 @@ expect_whole(void)
 static long
 count(const char *name)
 {
-	return report_number(
-	    dsrpen_ask(&pen, &fixture, "dsr"), text("\n%s ", name));
+	return report_number(dsrpen_ask(&pen, "dsr"), text("\n%s ", name));
 }
 
 /* A look costs a process: many frames go before it. */
@@ -241,8 +240,8 @@ START_TEST(downloads_go_on)
 	NEED_ALL(f);
 	begin(f);
 	second = expect_upgrade(f);
-	ck_assert_msg(child_wait(&pen.child, 20000) == 0, "%s",
-	    child_err(&pen.child));
+	ck_assert_msg(
+	    child_wait(&pen.child, 20000) == 0, "%s", child_err(&pen.child));
 	third = expect_upgrade(f);
 	ck_assert_int_ne(third, second);
 	ck_assert_ptr_null(
@@ -301,10 +300,10 @@ START_TEST(standby_lasts)
 {
 	NEED_ALL(&forms[0]);
 	begin(&forms[0]);
-	dsrpen_ask(&pen, &fixture, "dsr standby");
-	dsrpen_ask(&pen, &fixture, "upgrade");
+	dsrpen_ask(&pen, "dsr standby");
+	dsrpen_ask(&pen, "upgrade");
 	ck_assert_int_eq(count("standby"), 1);
-	dsrpen_ask(&pen, &fixture, "dsr takeover");
+	dsrpen_ask(&pen, "dsr takeover");
 	upgrading_end(expect_upgrade(&forms[0]));
 	end();
 }

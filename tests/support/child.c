@@ -24,6 +24,17 @@
 
 extern char **environ; /* some systems declare it nowhere */
 
+/* In the child: it ends with its parent, which may be gone already. */
+static void
+end_with(pid_t parent)
+{
+#ifdef __linux__
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+#endif
+	if (getppid() != parent)
+		_exit(1);
+}
+
 pid_t
 child_fork(void)
 {
@@ -32,12 +43,7 @@ child_fork(void)
 	fflush(NULL);
 	pid = fork();
 	if (pid == 0) { /* an assertion, even a true one, allocates */
-#ifdef __linux__
-		prctl(PR_SET_PDEATHSIG, SIGKILL);
-#endif
-		/* it may be gone already */
-		if (getppid() != parent)
-			_exit(1);
+		end_with(parent);
 		return 0;
 	}
 	ck_assert_int_gt(pid, 0);
@@ -83,10 +89,11 @@ take_descriptors(const struct child_gifts *g)
 	child_close_from(3 + g->count);
 }
 
-/* What exec gets, made before fork(): a child that allocates waits for ever if
- * another thread had the allocator's lock then, as sanitizers' allocators do
- * not release it in a child. */
+/* What exec gets, made before vfork(): the child has its parent's memory, and
+ * no lock of it. A copy of that memory would take longer than many a program,
+ * most of all in a build with sanitizers. */
 struct start {
+	char *program; /* where it was found */
 	char *argv[CHILD_ARGS];
 	char **env;
 	char *listen_pid; /* of `env`; its number is the child's to fill in */
@@ -136,12 +143,22 @@ prepare_environment(struct start *s, const struct child_gifts *g)
 	s->listen_pid = put_variable(s->env, text("LISTEN_PID=%020d", 0));
 }
 
+static char *
+find(const char *program)
+{
+	const char *path =
+	    strchr(program, '/') == NULL ? child_find(program) : program;
+
+	return kept(path != NULL ? path : program);
+}
+
 static void
 prepare(struct start *s, const char *const argv[], const struct child_gifts *g)
 {
 	int i;
 
 	memset(s, 0, sizeof(*s));
+	s->program = find(argv[0]);
 	for (i = 0; argv[i] != NULL && i < CHILD_ARGS - 1; i++)
 		s->argv[i] = kept(argv[i]);
 	prepare_environment(s, g);
@@ -157,6 +174,7 @@ forget(struct start *s)
 	for (p = s->env; *p != NULL; p++)
 		free(*p);
 	free(s->env);
+	free(s->program);
 }
 
 static void
@@ -185,8 +203,10 @@ child_limit_files(rlim_t most)
 	ck_assert_int_eq(setrlimit(RLIMIT_FSIZE, &r), 0);
 }
 
+/* In the child, which changes nothing that its parent has. */
 static void
-become(struct child *c, const struct start *s, const struct child_gifts *g)
+become(
+    const struct child *c, const struct start *s, const struct child_gifts *g)
 {
 	struct rlimit limit = { g->files, g->files };
 
@@ -203,27 +223,30 @@ become(struct child *c, const struct start *s, const struct child_gifts *g)
 	signal(SIGPIPE, SIG_DFL);
 	if (g->files != 0)
 		setrlimit(RLIMIT_NOFILE, &limit);
-	environ = s->env;
-	execvp(s->argv[0], s->argv);
+	execve(s->program, s->argv, s->env);
 	dprintf(2, "%s: %s\n", s->argv[0], strerror(errno));
 	_exit(127);
 }
 
 void
-child_start_given(struct child *c, const char *const argv[],
-    const struct child_gifts *gifts)
+child_start_given(
+    struct child *c, const char *const argv[], const struct child_gifts *gifts)
 {
 	static int count;
+	pid_t parent = getpid();
 	struct start s;
 
 	memset(c, 0, sizeof(*c));
 	c->out = scratch(text("out%d", ++count));
 	c->err = scratch(text("err%d", count));
 	prepare(&s, argv, gifts);
-	c->pid = child_fork();
-	if (c->pid == 0)
+	c->pid = vfork();
+	if (c->pid == 0) {
+		end_with(parent);
 		become(c, &s, gifts);
+	}
 	forget(&s);
+	ck_assert_int_gt(c->pid, 0);
 	c->running = true;
 }
 

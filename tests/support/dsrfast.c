@@ -69,7 +69,7 @@ dsrfast_begin(struct dsrnet *n, struct net_fixture *fixture, const char *vip,
 const char *
 dsrfast_ask(const struct dsrnet *n, const char *line)
 {
-	const char *answer = dsrpen_ask(&n->pen, n->fixture, line);
+	const char *answer = dsrpen_ask(&n->pen, line);
 
 	ck_assert_msg(strstr(answer, "error") == NULL, "%s: %s", line, answer);
 	return answer;

@@ -43,9 +43,9 @@ void dsrpen_up(struct dsrpen *p, const struct net_fixture *r,
 void dsrpen_start(struct dsrpen *p, const struct net_fixture *r,
     enum net_fixture_place where, const char *vip, ...)
     __attribute__((sentinel));
-/* One line through penctl; what it answers. Not for a classic one. */
-const char *dsrpen_ask(
-    const struct dsrpen *p, const struct net_fixture *r, const char *line);
+/* One line to its control socket; what it answers, which must be no error. Not
+ * for a classic one. */
+const char *dsrpen_ask(const struct dsrpen *p, const char *line);
 /* Whether penctl fails with that line, and with `why` in its message. */
 bool dsrpen_is_refused(const struct dsrpen *p, const struct net_fixture *r,
     const char *line, const char *why);

@@ -83,38 +83,42 @@ reserve_port(void)
 	    sa == (struct sockaddr *)&six ? six.sin6_port : four.sin_port);
 }
 
-static void
-new_unix(struct endpoint *s, bool is_abstract)
+void
+endpoint_at_path(struct endpoint *s, const char *path)
 {
-	static int count;
 	struct sockaddr_un *un = (struct sockaddr_un *)&s->addr;
-	size_t n;
+	size_t n = strlen(path);
 
-	count++;
-	un->sun_family = AF_UNIX;
-	if (is_abstract)
-		snprintf(s->text, sizeof(s->text), "@pen-test-%ld-%d",
-		    (long)getpid(), count);
-	else
-		snprintf(s->text, sizeof(s->text), "%s",
-		    scratch(text("s%d", count)));
-	n = strlen(s->text);
+	memset(s, 0, sizeof(*s));
 	ck_assert_uint_lt(n, sizeof(un->sun_path));
-	memcpy(un->sun_path, s->text, n);
-	if (is_abstract)
-		un->sun_path[0] = '\0';
-	s->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n +
-	    (is_abstract ? 0 : 1));
+	un->sun_family = AF_UNIX;
+	memcpy(un->sun_path, path, n);
+	snprintf(s->text, sizeof(s->text), "%s", path);
+	s->len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + n + 1);
+}
+
+static void
+new_abstract(struct endpoint *s, const char *name)
+{
+	endpoint_at_path(s, name);
+	((struct sockaddr_un *)&s->addr)->sun_path[0] = '\0';
+	s->len--;
 }
 
 void
 endpoint_new(struct endpoint *s, enum endpoint_kind kind)
 {
+	static int count;
 	struct endpoint any = { .port = 0 };
 
 	memset(s, 0, sizeof(*s));
-	if (kind == ENDPOINT_UNIX || kind == ENDPOINT_ABSTRACT) {
-		new_unix(s, kind == ENDPOINT_ABSTRACT);
+	if (kind == ENDPOINT_UNIX) {
+		endpoint_at_path(s, scratch(text("s%d", ++count)));
+		return;
+	}
+	if (kind == ENDPOINT_ABSTRACT) {
+		new_abstract(
+		    s, text("@pen-test-%ld-%d", (long)getpid(), ++count));
 		return;
 	}
 	any.port = reserve_port();
@@ -239,15 +243,14 @@ endpoint_is_listening(const struct endpoint *s)
 bool
 endpoint_path_listens(const char *path)
 {
-	struct sockaddr_un un = { .sun_family = AF_UNIX };
-	int fd = socket(AF_UNIX, SOCK_STREAM, 0), rc;
+	struct endpoint at;
+	int fd;
 
-	ck_assert_int_ge(fd, 0);
-	ck_assert_uint_lt(strlen(path), sizeof(un.sun_path));
-	memcpy(un.sun_path, path, strlen(path));
-	rc = connect(fd, (const struct sockaddr *)&un, sizeof(un));
-	close(fd);
-	return rc == 0;
+	endpoint_at_path(&at, path);
+	fd = endpoint_try_connect(&at);
+	if (fd >= 0)
+		close(fd);
+	return fd >= 0;
 }
 
 unsigned

@@ -27,6 +27,8 @@ enum endpoint_kind {
 
 /* A free place of that kind. */
 void endpoint_new(struct endpoint *s, enum endpoint_kind kind);
+/* A Unix socket at that path. */
+void endpoint_at_path(struct endpoint *s, const char *path);
 /* "tcp4", "tcp6", "unix", "abstract". */
 const char *endpoint_kind_name(enum endpoint_kind kind);
 /* Can this machine do it? (IPv6 may be off, abstract names are Linux's.) */

@@ -116,22 +116,29 @@ scratch(const char *name)
 	return text("%s/%s", dir, name);
 }
 
-/* The caller frees it. NULL: no such file. */
+/* The caller frees it. NULL: no such file. Those of /proc have no size. */
 static char *
 read_file(const char *path)
 {
 	FILE *f = fopen(path, "r");
+	size_t n = 0, room = 4096;
+	struct stat st;
 	char *s;
-	size_t n;
 
 	if (f == NULL)
 		return NULL;
-	s = malloc(CONTENTS_MAX + 1);
+	if (fstat(fileno(f), &st) == 0 && (size_t)st.st_size >= room)
+		room = (size_t)st.st_size + 1;
+	for (s = malloc(room + 1); s != NULL; s = realloc(s, room + 1)) {
+		n += fread(s + n, 1, room - n, f);
+		if (n < room || room >= CONTENTS_MAX)
+			break;
+		room *= 2;
+	}
 	if (s == NULL)
 		abort();
-	n = fread(s, 1, CONTENTS_MAX, f);
 	fclose(f);
-	s[n] = '\0';
+	s[n < CONTENTS_MAX ? n : CONTENTS_MAX] = '\0';
 	return s;
 }
 

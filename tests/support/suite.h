@@ -9,9 +9,9 @@
 #include <check.h>
 #include <stdbool.h>
 
-/* Check notes each assertion that holds in a file, a system call each, so that it
- * can say where a test was that was killed. Here each place is noted once: a test
- * has millions in loops. */
+/* Check notes each assertion that holds in a file, a system call each, so that
+ * it can say where a test was that was killed. Here each place is noted once: a
+ * test has millions in loops. */
 void suite_mark(const char *file, int line);
 #define _mark_point(file, line) suite_mark(file, line)
 
