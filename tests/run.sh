@@ -370,9 +370,10 @@ step_workers() {
 	add_results workers gcc
 }
 
+# Without what a debugger would need, which takes a compiler time, too.
 build_minimal() (
-	test_cflags='-g -O2'
-	build minimal --enable-werror --disable-shortcuts \
+	test_cflags='-O2'
+	build minimal --enable-werror --disable-shortcuts CFLAGS='-O2' \
 		--without-libedit --without-jansson \
 		--without-libbpf --without-ncurses \
 		--without-maxminddb --without-seccomp ac_cv_func_memfd_create=no ac_cv_func_accept4=no \
@@ -390,15 +391,18 @@ step_minimal() {
 			TESTS="$(all_tests | grep -v "$methods_themselves" |
 				tr '\n' ' ')"
 	else
-		# shellcheck disable=SC2086,SC2116 # one line
 		PEN_TEST_LIGHT=1 check minimal \
-			TESTS="$(tests_in unit control fuzz |
-				grep -v "$methods_themselves" | tr '\n' ' ')$(echo $few)"
+			TESTS="$({
+				tests_in unit control fuzz |
+					grep -v "$methods_themselves"
+				echo "$few" | grep .
+			} | longest_first minimal | tr '\n' ' ')"
 	fi
 }
 
 # Other programs in front and behind, a terminal, heavy load: gcc's step has them;
-# sanitizers and workers show nothing in them that they do not show in other tests.
+# sanitizers and workers show nothing in them that they do not show in other tests:
+# test_exhaustion has slow clients of its own.
 from_outside='
 tests/system/test_log_daemons
 tests/system/test_nginx
@@ -408,6 +412,7 @@ tests/system/test_prompt
 tests/system/test_proxy_programs
 tests/system/test_quic
 tests/system/test_shipped
+tests/system/test_slow_clients
 tests/system/test_ssh
 tests/system/test_systemd
 tests/system/test_tls_clients
@@ -439,7 +444,7 @@ but_from_outside() {
 		cat
 	else
 		grep -vxF "$(echo "$from_outside" | grep .)" |
-			grep -v '^tests/\(net/test_\(readme\|guide\|net_fixture\)\|compat/\|unit/support/\)'
+			grep -v '^tests/\(net/test_\(readme\|guide\|net_fixture\)\|compat/\|unit/support/\|lint/\(completion\|examples\|manual\)\)'
 	fi
 }
 
