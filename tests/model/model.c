@@ -19,7 +19,9 @@ model_runs(int few, int many)
 {
 	if (getenv("PEN_MODEL_SEED") != NULL)
 		return 1;
-	return suite_is_full() ? many : suite_rounds(few);
+	if (suite_is_full())
+		return many;
+	return suite_rounds(suite_is_light() ? (few + 1) / 2 : few);
 }
 
 uint64_t

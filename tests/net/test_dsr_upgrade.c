@@ -21,7 +21,7 @@
 #include "support/upgrading.h"
 #include "support/wait.h"
 
-enum { SERVERS = 3, LONG = 200, PINGS = 8 };
+enum { SERVERS = 3, PINGS = 8 };
 /* A step is more than there is on the way and in a client's socket. */
 enum { PAGE = 400000, STEP = 50000 };
 
@@ -31,6 +31,7 @@ static struct dsrpen pen;
 static struct nginx web[SERVERS];
 static struct dsrmany many, pings;
 static const char *program;
+static unsigned downloads;
 
 static const struct form {
 	const char *set;
@@ -80,6 +81,7 @@ begin(const struct form *f)
 	const char *at[SERVERS], *vip = vip_of(f);
 	unsigned i;
 
+	downloads = (unsigned)suite_amount(200, 40);
 	for (i = 0; i < SERVERS; i++) {
 		dsrmany_web(&fixture, i, &web[i], PAGE);
 		dsrmany_serve(&fixture, i);
@@ -97,7 +99,7 @@ begin(const struct form *f)
 	    &fixture, NET_FIXTURE_CLIENT, "ipv4/tcp_rmem", "4096 16384 16384");
 	dsrmany_init(&many, &fixture, "GET /page\r\n");
 	many.most = 1;
-	for (i = 0; i < LONG; i++)
+	for (i = 0; i < downloads; i++)
 		dsrmany_add(&many, SOCK_STREAM, NULL, vip, 80);
 	dsrmany_wait_known(&many, 20000);
 	dsrmany_init(&pings, &fixture, NULL);
@@ -168,7 +170,7 @@ expect_whole(void)
 
 	many.most = 0;
 	WAIT_FOR((dsrmany_turn(&many, 10), dsrmany_open(&many) == 0), 60000);
-	for (i = 0; i < LONG; i++) {
+	for (i = 0; i < downloads; i++) {
 		ck_assert(!many.one[i].moved);
 		ck_assert_int_eq(many.one[i].fate, DSRMANY_ENDED);
 		ck_assert_uint_eq(many.one[i].got, PAGE);
@@ -212,8 +214,8 @@ expect_upgrade(const struct form *f)
 	while (said != NULL && sscanf(said, "process %ld serves", &pid) != 1)
 		said = NULL;
 	ck_assert_ptr_nonnull(said);
-	ck_assert_int_ge(flows, LONG + PINGS);
-	dsrmany_expect_progress(&many, STEP, LONG);
+	ck_assert_int_ge(flows, downloads + PINGS);
+	dsrmany_expect_progress(&many, STEP, downloads);
 	if (f->fast)
 		WAIT_FOR(passes_fast(count("fast_frames")), 10000);
 	return (pid_t)pid;
@@ -262,7 +264,7 @@ START_TEST(old_one_goes_on)
 	begin(&forms[_i]);
 	upgrading_replace(program, "#!/bin/sh\necho 'pen: no' >&2\nexit 1\n");
 	ck_assert_ptr_nonnull(strstr(upgrade(1), "\"no\""));
-	dsrmany_expect_progress(&many, STEP, LONG);
+	dsrmany_expect_progress(&many, STEP, downloads);
 	/* this one dies while nobody forwards; what the kernel forwards counts
 	 * on */
 	if (forms[_i].fast)
@@ -273,7 +275,7 @@ START_TEST(old_one_goes_on)
 	    "printf L >&3\nhead -c 10 <&3 >/dev/null\nexit 5\n");
 	ck_assert_ptr_nonnull(strstr(upgrade(1), "exit status 5"));
 	ck_assert_int_ge(count("fast_frames"), passed);
-	dsrmany_expect_progress(&many, STEP, LONG);
+	dsrmany_expect_progress(&many, STEP, downloads);
 	upgrading_replace(program, NULL);
 	upgrading_end(expect_upgrade(&forms[_i]));
 	end();
@@ -289,7 +291,7 @@ START_TEST(pcap_is_refused)
 	begin(&f);
 	ck_assert_ptr_nonnull(strstr(
 	    upgrade(1), "eth0 cannot be handed over with this dsr_link"));
-	dsrmany_expect_progress(&many, STEP, LONG);
+	dsrmany_expect_progress(&many, STEP, downloads);
 	dsrpen_down(&pen);
 	end();
 }

@@ -75,9 +75,10 @@ the_rest(void)
 	static const char all[] = "show settings; servers; listen; route; "
 				  "emergency; abuse; acls; control; pid";
 
-	return text("%s%s%s", ask(text("service mail; %s", all)),
-	    ask(text("service default; show settings; servers; abuse; "
-		     "emergency; route")),
+	return text("%s%s",
+	    ask(text("service mail; %s; service default; show settings; "
+		     "servers; abuse; emergency; route",
+		all)),
 	    contents(conf));
 }
 
@@ -94,6 +95,14 @@ is(const char *row, const char *const *list)
 static const char *const words[] = { "", " 1", " json", " 127.0.0.1:9",
 	" all drain", " counters", NULL };
 
+/* Looked at behind each of the words, with light loads behind the last one. */
+static bool
+is_as_before(const char *before, int word)
+{
+	return (suite_is_light() && words[word + 1] != NULL) ||
+	    strcmp(the_rest(), before) == 0;
+}
+
 START_TEST(name_is_obeyed)
 {
 	static const char *const of_process[] = { "acl", "acls", "control",
@@ -109,7 +118,7 @@ START_TEST(name_is_obeyed)
 		for (k = 0; words[k] != NULL; k++) {
 			reply =
 			    ask(text("service shop %s%s", rows[i], words[k]));
-			ck_assert_msg(strcmp(the_rest(), before) == 0 &&
+			ck_assert_msg(is_as_before(before, k) &&
 				(!is(rows[i], of_process) ||
 				    strstr(reply, OF_PROCESS) != NULL),
 			    "service shop %s%s: %s", rows[i], words[k], reply);
@@ -178,8 +187,8 @@ START_TEST(name_is_needed)
 			continue;
 		for (k = 0; words[k] != NULL; k++) {
 			reply = ask(text("%s%s", rows[i], words[k]));
-			ck_assert_msg(strcmp(the_rest(), before) == 0,
-			    "%s%s: %s", rows[i], words[k], reply);
+			ck_assert_msg(is_as_before(before, k), "%s%s: %s",
+			    rows[i], words[k], reply);
 			needed += strstr(reply, NEEDS_NAME) != NULL;
 		}
 	}

@@ -141,9 +141,7 @@ START_TEST(tcp_meets)
 	struct addr at = ip("127.0.0.1", 0), own;
 	struct sources from = { 2, { peer("::1"), peer("127.0.0.9") } };
 	unsigned turn = 0;
-	struct sock_connect_options c = {
-		.sources = &from, .turn = &turn
-	};
+	struct sock_connect_options c = { .sources = &from, .turn = &turn };
 	char name[PEER_TEXT_MAX];
 	struct trio t;
 
@@ -625,12 +623,13 @@ compete(const struct addr *at, int ready, int go, int told)
  * whom clients reach. */
 START_TEST(one_takes_over)
 {
-	enum { ROUNDS = 100, SEVERAL = 4 };
+	enum { SEVERAL = 4 };
+	int rounds = suite_rounds(100);
 	struct addr at = path_of(scratch("contested"));
 	int round, i, ready[2], go[2], told[2], got, fd;
 	char byte;
 
-	for (round = 0; round < ROUNDS; round++) {
+	for (round = 0; round < rounds; round++) {
 		ck_assert_int_ge(fd = sock_listen(&at, &plain, NULL, &e), 0);
 		close(fd); /* and the file stays */
 		ck_assert_int_eq(pipe(ready) | pipe(go) | pipe(told), 0);
