@@ -129,6 +129,19 @@ sock_file_is_there(const struct sock_file *f, const struct addr *at)
 	    now.device == f->device;
 }
 
+bool
+sock_file_is_lost(const struct sock_file *f, const struct addr *at)
+{
+	struct stat st;
+
+	if (!has_path(at))
+		return false;
+	if (lstat(at->u.un.sun_path, &st) < 0)
+		return errno == ENOENT;
+	return f->inode != 0 &&
+	    (st.st_ino != f->inode || st.st_dev != f->device);
+}
+
 int
 sock_file_set_mode(const struct sock_file *f, const struct addr *at)
 {

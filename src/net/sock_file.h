@@ -21,6 +21,9 @@ struct sock_file {
 void sock_file_mark(struct sock_file *f, const struct addr *at);
 /* Whether the file is still the one that was marked. */
 bool sock_file_is_there(const struct sock_file *f, const struct addr *at);
+/* Whether there is none, or another one than was marked: no client can connect.
+ * False where that cannot be seen. */
+bool sock_file_is_lost(const struct sock_file *f, const struct addr *at);
 /* A file that is shared gets its mode. Returns 0, or -1 with errno when that
  * cannot be changed. */
 int sock_file_set_mode(const struct sock_file *f, const struct addr *at);

@@ -249,8 +249,8 @@ static void
 report_lost(void *arg, struct listener *l)
 {
 	(void)arg;
-	if (l->fd >= 0 && !l->draining && l->file.inode != 0 &&
-	    !sock_file_is_there(&l->file, &l->at))
+	if (l->fd >= 0 && !l->draining &&
+	    sock_file_is_lost(&l->file, &l->at))
 		log_error("socket file was removed, no client can connect "
 			  "until pen is restarted file=%s",
 		    l->at.u.un.sun_path);

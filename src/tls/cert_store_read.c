@@ -39,8 +39,8 @@ become_good(struct cert_store *s, struct cert_entry *n)
 	s->walk = NULL;
 	if (!is_server_name(n->name))
 		log_warn("certificate has no effect path=%s name=%s "
-			 "error=\"not a server name: it has ASCII letters "
-			 "only (xn--), and no final dot\"",
+			 "error=\"clients request names in ASCII (xn--), "
+			 "without spaces or a final dot\"",
 		    s->path, n->name);
 }
 

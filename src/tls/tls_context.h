@@ -69,8 +69,8 @@ int tls_open(struct stream *s, struct tls_context *c, bool client);
 SSL *tls_ssl(const struct stream *s);
 
 /* What callbacks know of a connection to a server: a number for sessions of
- * that server, and when the certificates expire that the session stands for
- * which it offers; 0: never, or it offers none. */
+ * that server, and when the certificates behind the session that it offers
+ * expire; 0: never, or it offers none. */
 void tls_set_key(struct stream *s, uint64_t key, time_t ends);
 uint64_t tls_key(const SSL *ssl);
 time_t tls_offered_until(const SSL *ssl);

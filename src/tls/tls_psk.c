@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/file.h"
 #include "base/watched_file.h"
@@ -189,8 +190,8 @@ key_of(const struct tls_psk *t)
 	return d->key;
 }
 
-/* A file that has not changed is not read: it may be one that only root can
- * read. */
+/* A file that has not changed, or cannot be seen, is not read: it may be one
+ * that only root can read. */
 int
 tls_psk_refresh(
     struct tls_psk **t, const char *path, struct tls_memory *m, struct error *e)
@@ -199,6 +200,8 @@ tls_psk_refresh(
 	struct file_id now;
 	bool same;
 
+	if (access(path, F_OK) < 0 && errno == EACCES)
+		return 0;
 	file_id_read(&now, AT_FDCWD, path);
 	if (file_id_equal(&now, &old->file) && !file_id_is_recent(&now))
 		return 0;

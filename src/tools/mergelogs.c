@@ -210,6 +210,7 @@ static int
 merge(struct merge *m)
 {
 	struct web_log *l, *first;
+	int error;
 
 	for (;;) {
 		first = NULL;
@@ -222,8 +223,11 @@ merge(struct merge *m)
 		if (read_visits(m, first->now.time) < 0)
 			return -1;
 		print_line(m, first);
-		if (ferror(stdout)) /* there may be room again at the end */
-			return mergelogs_complain("output", strerror(errno));
+		if (ferror(stdout)) { /* there may be room again at the end */
+			error = errno;
+			print_progress(m, true);
+			return mergelogs_complain("output", strerror(error));
+		}
 		print_progress(m, false);
 		next_web_line(m, first);
 	}

@@ -169,7 +169,7 @@ put_metadata(FILE *b, const struct mmdb *m, uint64_t made)
 	put_number(b, "record_size", 24, 2);
 	put_number(b, "ip_version", 6, 2);
 	put_text(b, "database_type");
-	put_text(b, "Test-Country");
+	put_text(b, m->shape == MMDB_OTHER ? "Test-ASN" : "Test-Country");
 	put_text(b, "languages");
 	put(b, "\0\4", 2);
 	put_number(b, "binary_format_major_version", 2, 2);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -635,6 +636,26 @@ START_TEST(certificates_are_read_again)
 }
 END_TEST
 
+/* They are in a directory of their own, beside that of the configuration. */
+START_TEST(keys_of_peers_are_read_again)
+{
+	const char *dir = scratch("../keys"), *key = text("%s/key", dir);
+	struct endpoint at;
+
+	NEEDS_SANDBOX();
+	prepare();
+	ck_assert_int_eq(mkdir(dir, 0700), 0);
+	write_file(key, "a secret of more than 32 bytes, shared");
+	ck_assert_int_eq(chmod(key, 0600), 0);
+	endpoint_new(&at, ENDPOINT_TCP4);
+	up(text("on\npeer_listen %s key %s", at.text, key));
+	write_file(key, "another secret of 32 bytes, too..");
+	ck_assert_str_eq(ask("reload"), "");
+	WAIT_FOR(child_has_said(&pen.child, "key reloaded peer_listen="), SOON);
+	end();
+}
+END_TEST
+
 SUITE(test_sandbox)
 {
 	Suite *s = suite_create("sandbox");
@@ -656,5 +677,6 @@ SUITE(test_sandbox)
 	SUITE_ADD(s, upgrades_have_bounds, 120);
 	SUITE_ADD(s, bad_upgrade, 120);
 	SUITE_ADD(s, certificates_are_read_again, 60);
+	SUITE_ADD(s, keys_of_peers_are_read_again, 60);
 	return s;
 }

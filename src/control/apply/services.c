@@ -187,22 +187,17 @@ services_steer_datagrams(struct pen *p)
 
 /* In another root directory the paths mean other files. */
 static void
-refresh_own_files(struct pen *p)
+report_lost_files(struct pen *p)
 {
-	struct error e;
-	int rc = 0;
-
 	if (p->plan->process->run.directory != NULL)
 		return;
+	process_role_mute(p, true); /* its leader has the same files */
 	socket_set_report_lost(&p->sockets);
-	if (p->process != NULL)
-		rc = process_remake_pid_file(p->process, &e);
-	if (rc < 0)
-		log_error("pid file was removed, not made again error=\"%s\"",
-		    e.text);
-	else if (rc > 0)
-		log_warn("pid file was removed, made again file=%s",
+	if (p->process != NULL && process_lost_pid_file(p->process))
+		log_error("pid file was removed, only a restart makes it again "
+			  "file=%s",
 		    p->process->pid_file);
+	process_role_mute(p, false);
 }
 
 void
@@ -210,7 +205,7 @@ services_refresh(struct pen *p)
 {
 	struct service *svc;
 
-	refresh_own_files(p);
+	report_lost_files(p);
 	SERVICE_EACH (p, svc)
 		tls_config_refresh(svc);
 	geoip_refresh(p->geoip);

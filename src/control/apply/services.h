@@ -35,8 +35,8 @@ void services_steer(struct pen *p);
 /* The same of datagrams alone, before it is certain. */
 void services_steer_datagrams(struct pen *p);
 /* Certificates and the database of countries are read again where their files
- * have changed; socket files that were removed are reported, and a pid file
- * that was is made again: of HUP and reload. */
+ * have changed, and socket files and a pid file that were removed are reported:
+ * of HUP and reload. */
 void services_refresh(struct pen *p);
 /* Lets the service leave: it accepts no more clients, and is freed when the
  * last one has gone; at once if it has not begun to serve. */

@@ -312,19 +312,13 @@ process_claim_pid_file(struct process *p)
 		log_warn("pid file not written error=\"%s\"", e.text);
 }
 
-int
-process_remake_pid_file(struct process *p, struct error *e)
+bool
+process_lost_pid_file(const struct process *p)
 {
-	int before = p->pid_fd;
+	struct stat st;
 
-	if (before < 0 || path_is_pid_file(p, 0))
-		return 0;
-	if (open_pid_file(p, p->pid_file, e) < 0) {
-		p->pid_fd = before;
-		return -1;
-	}
-	close(before);
-	return write_pid(p, e) < 0 ? -1 : 1;
+	return p->pid_fd >= 0 && !path_is_pid_file(p, 0) &&
+	    (stat(p->pid_file, &st) == 0 || errno == ENOENT);
 }
 
 void

@@ -82,9 +82,8 @@ void process_claim_pid_file(struct process *p);
  * it. */
 void process_hand_over_pid_file(struct process *p);
 
-/* If the file was removed, or is another one, makes and locks it again. Returns
- * 1, 0 if it is still there, or -1 with a full message. */
-int process_remake_pid_file(struct process *p, struct error *e);
+/* Whether the file was removed, or is another one. */
+bool process_lost_pid_file(const struct process *p);
 
 /* In a child: leaves the pid file, and the parent that waits for
  * process_ready(), to the process that has forked it. */

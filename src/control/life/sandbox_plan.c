@@ -15,6 +15,7 @@
 #include "control/life/sandbox_plan.h"
 #include "control/plan/setting.h"
 #include "control/plan/table.h"
+#include "control/value/value_peers.h"
 #include "net/program/starter.h"
 #include "proxy/check/check_spec.h"
 
@@ -255,6 +256,15 @@ is_read(const struct command *row)
 }
 
 static void
+note_keys(const struct notes *n, const char *peers)
+{
+	struct peer_spec spec;
+
+	while (peer_spec_next(&peers, &spec))
+		note_read(n, spec.file);
+}
+
+static void
 note_process(const struct notes *n)
 {
 	const struct process_plan *p = n->pen->plan->process;
@@ -264,6 +274,8 @@ note_process(const struct notes *n)
 	TABLE_EACH_OF (SCOPE_PROCESS, row)
 		if (row->kind == KIND_FILE && is_read(row))
 			note_read(n, setting_string(n->pen->plan, row));
+	note_keys(n, p->peers);
+	note_keys(n, p->peer_listen);
 	note_config(n, p->file);
 	note_written(n, p->run.pid_file);
 	note_written(n, p->web_stats);

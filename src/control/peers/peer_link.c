@@ -80,14 +80,18 @@ peer_link_connect(struct peer_link *l)
 		l->state = PEER_LINK_HANDSHAKING;
 }
 
-/* With another key TLS has an error that does not name it. */
+/* With another key one end has "binder does not verify", the other one an
+ * alert, which do not name it. */
 static void
 refuse_handshake(struct peer_link *l)
 {
+	const char *error = tls_error(&l->stream);
+	bool by_key = strstr(error, "binder") != NULL ||
+	    strstr(error, "alert illegal parameter") != NULL;
 	char why[sizeof(l->why)];
 
-	snprintf(why, sizeof(why), "%.120s; is the key the same at both ends?",
-	    tls_error(&l->stream));
+	snprintf(why, sizeof(why), "%.120s%s", error,
+	    by_key ? "; is the key the same at both ends?" : "");
 	peer_link_refuse(l, why);
 }
 

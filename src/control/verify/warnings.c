@@ -57,16 +57,37 @@ print_tcp_only(const struct plan *p, const char *setting, const char *result,
 	    origin_name(p, setting), result);
 }
 
-static bool
-sends_headers(const struct plan *p)
+/* How many servers, the emergency and the abuse server included, have the
+ * setting of the service, and how many one of their own: on, off. */
+struct uses {
+	unsigned as_set;
+	unsigned on;
+	unsigned off;
+};
+
+static void
+count_use(struct uses *n, int value, int as_set, int off)
+{
+	n->as_set += value == as_set;
+	n->off += value == off;
+	n->on += value != as_set && value != off;
+}
+
+static void
+count_uses(const struct plan *p, struct uses *tls, struct uses *proxy)
 {
 	const struct server_plan *s;
-	unsigned i;
+	unsigned slot;
 
-	for (i = 0; (s = plan_server(p, i)) != NULL; i++)
-		if (s->host != NULL && s->set.proxy > SERVER_PROXY_OFF)
-			return true;
-	return p->config->frontend.proxy != PROXY_OFF;
+	*tls = *proxy = (struct uses){ .on = 0 };
+	for (slot = 0; (s = plan_slot(p, slot)) != NULL; slot++) {
+		if (s->host == NULL)
+			continue;
+		count_use(
+		    tls, (int)s->set.tls, SERVER_TLS_AS_SET, SERVER_TLS_OFF);
+		count_use(proxy, (int)s->set.proxy, SERVER_PROXY_AS_SET,
+		    SERVER_PROXY_OFF);
+	}
 }
 
 static void
@@ -74,9 +95,12 @@ print_dns(const struct plan *p, struct buffer *text)
 {
 	const struct frontend_options *f = &p->config->frontend;
 	const struct tls_settings *t = &p->config->tls;
+	bool headers_by_udp = f->udp.proxy != UDP_PROXY_OFF;
+	struct uses tls, proxy;
 
 	if (!f->dns.on)
 		return;
+	count_uses(p, &tls, &proxy);
 	if (f->http.on)
 		reply_add(text,
 		    "%.400s refuses DNS queries over TCP, which are not HTTP\n",
@@ -84,12 +108,13 @@ print_dns(const struct plan *p, struct buffer *text)
 	if (tls_settings_serve(t))
 		print_tcp_only(p, t->pairs > 0 ? "ssl_cert" : "ssl_sni_path",
 		    "received in plain text", text);
-	if (t->upstream)
+	if (t->upstream && tls.as_set > 0)
 		print_tcp_only(p, "ssl_upstream", "sent in plain text", text);
-	if (f->proxy != PROXY_OFF && f->udp.proxy == UDP_PROXY_OFF)
+	if (f->proxy != PROXY_OFF && proxy.as_set > 0 && !headers_by_udp)
 		print_tcp_only(p, "proxy_protocol",
 		    "sent without a PROXY header: see udp_proxy", text);
-	if (f->udp.proxy != UDP_PROXY_OFF && !sends_headers(p))
+	if (headers_by_udp && proxy.on == 0 &&
+	    (f->proxy == PROXY_OFF || (proxy.as_set == 0 && proxy.off > 0)))
 		reply_add(text,
 		    "%.400s does not apply to DNS queries over TCP, which are "
 		    "sent without a PROXY header: see proxy_protocol\n",

@@ -192,6 +192,26 @@ print_proxy(
 	    direct_is_wanted(p) ? "dsr_if" : "udp: see udp_proxy");
 }
 
+static bool
+has_partial_proxy(const struct plan *p, const struct server_plan *s)
+{
+	const struct frontend_options *f = &p->config->frontend;
+
+	return s->set.proxy > SERVER_PROXY_OFF && f->dns.on &&
+	    f->udp.proxy == UDP_PROXY_OFF && !direct_is_wanted(p);
+}
+
+static void
+print_partial_proxy(
+    const struct plan *p, const struct server_plan *s, struct buffer *text)
+{
+	(void)p;
+	(void)s;
+	reply_add(text,
+	    "proxy_protocol does not apply to DNS queries over UDP: see "
+	    "udp_proxy");
+}
+
 /* The neighbours of direct server return, and names without an address, mark
  * servers down, too; blacklisting does not. */
 static bool
@@ -290,6 +310,9 @@ static const struct server_warning server_warnings[] = {
 	    "tls on does not apply to DNS queries over UDP" },
 	{ CHANGED_WARNED | CHANGED_FRONTEND | WITH_SERVER, has_useless_proxy,
 	    print_proxy, "proxy_protocol has no effect with udp or dsr_if" },
+	{ CHANGED_WARNED | CHANGED_FRONTEND | WITH_SERVER, has_partial_proxy,
+	    print_partial_proxy,
+	    "proxy_protocol does not apply to DNS queries over UDP" },
 	{ CHANGED_WARNED | CHANGED_SERVER_CHECK | CHANGED_CHECKS |
 		CHANGED_SERVICE | WITH_SERVER,
 	    has_useless_down, print_down,

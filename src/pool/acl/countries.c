@@ -50,9 +50,8 @@ ask_database(MMDB_s *db, const struct addr *at)
 						       : -1;
 }
 
-/* Whether it is a database of something else, such as of networks (ASN): it has
- * data of some addresses, but no country of any. One of each network of eight
- * bits is enough to tell. */
+/* Whether none of these has a country: one address of each network of eight
+ * bits. */
 static bool
 lacks_countries(MMDB_s *db)
 {
@@ -60,19 +59,31 @@ lacks_countries(MMDB_s *db)
 	MMDB_lookup_result_s found;
 	uint32_t i;
 	int rc;
-	bool any = false;
 
 	for (i = 0; i < 256; i++) {
 		at.sin_addr.s_addr = htonl(i << 24 | 1);
 		found = MMDB_lookup_sockaddr(
 		    db, (const struct sockaddr *)(const void *)&at, &rc);
-		if (rc != MMDB_SUCCESS || !found.found_entry)
-			continue;
-		any = true;
-		if (code_in(&found.entry) >= 0)
+		if (rc == MMDB_SUCCESS && found.found_entry &&
+		    code_in(&found.entry) >= 0)
 			return false;
 	}
-	return any;
+	return true;
+}
+
+/* Whether it is a database of something else, by the types that vendors give
+ * theirs; one of a type of its own is taken as it is. */
+static bool
+is_of_something_else(MMDB_s *db)
+{
+	static const char *const types[] = { "ASN", "ISP", "Domain",
+		"Anonymous", "Connection", NULL };
+	const char *const *type = types;
+
+	while (*type != NULL &&
+	    strcasestr(db->metadata.database_type, *type) == NULL)
+		type++;
+	return *type != NULL && lacks_countries(db);
 }
 
 static int
@@ -90,7 +101,7 @@ open_database(MMDB_s *db, const char *path, struct error *e)
 		    rc == MMDB_IO_ERROR || rc == MMDB_FILE_OPEN_ERROR
 			? strerror(errno)
 			: MMDB_strerror(rc));
-	if (!lacks_countries(db))
+	if (!is_of_something_else(db))
 		return 0;
 	error_set(e, "has no countries, its type is %.60s",
 	    db->metadata.database_type);

@@ -144,5 +144,9 @@ bool frontend_error_blames_server(const struct frontend_core *f,
  * message with more than the errno, or NULL. */
 void frontend_server_failed(
     struct frontend_core *f, struct server *s, int error, const char *why);
+/* The same of a connection. With DNS the reason begins with "TCP: ": the server
+ * may answer over UDP. */
+void frontend_connection_failed(
+    struct frontend_core *f, struct server *s, int error, const char *why);
 
 #endif

@@ -3,6 +3,7 @@
  * failures. */
 #include "config.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -133,4 +134,19 @@ frontend_server_failed(
 	if (!told)
 		log_warn("server failed server=%u name=%s error=\"%s\"%s",
 		    s->number, s->name, why, f->label);
+}
+
+void
+frontend_connection_failed(
+    struct frontend_core *f, struct server *s, int error, const char *why)
+{
+	char text[SERVER_REASON_MAX];
+
+	if (why == NULL)
+		why = strerror(error);
+	if (f->options.dns.on) {
+		snprintf(text, sizeof(text), "TCP: %s", why);
+		why = text;
+	}
+	frontend_server_failed(f, s, error, why);
 }

@@ -209,7 +209,7 @@ on_failed(struct preopened_conn *x, int error)
 		return;
 	}
 	preopened_drop_conn(x);
-	frontend_server_failed(p->frontend, s, error, NULL);
+	frontend_connection_failed(p->frontend, s, error, NULL);
 	preopened_drop(p, s);
 }
 

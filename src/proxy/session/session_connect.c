@@ -10,7 +10,6 @@
 #include "config.h"
 
 #include <errno.h>
-#include <stdio.h>
 #include <string.h>
 
 #include "base/log.h"
@@ -29,7 +28,6 @@ session_blame_server(
     struct session *s, struct server *server, int error, const char *why)
 {
 	struct frontend_core *f = s->frontend;
-	char text[SERVER_REASON_MAX];
 
 	if (s->no_port) {
 		log_warn("no local port left%s server=%u name=%s%s",
@@ -39,12 +37,7 @@ session_blame_server(
 	}
 	if (!frontend_error_blames_server(f, server, s->port, error))
 		return;
-	/* a name server that answers by UDP may refuse TCP */
-	if (f->options.dns.on) {
-		snprintf(text, sizeof(text), "TCP: %s", why);
-		why = text;
-	}
-	frontend_server_failed(f, server, error, why);
+	frontend_connection_failed(f, server, error, why);
 	preopened_drop(&f->preopened, server);
 }
 

@@ -305,8 +305,15 @@ START_TEST(servers_of_datagrams)
 	ck_assert_str_eq(printed(),
 	    "server 0: tls on does not apply to DNS queries over UDP, which "
 	    "are sent in plain text\n"
+	    "server 0: proxy_protocol does not apply to DNS queries over UDP: "
+	    "see udp_proxy\n");
+	first_server()->set.proxy = SERVER_PROXY_AS_SET;
+	first_server()->set.tls = SERVER_TLS_AS_SET;
+	ck_assert_str_eq(printed(),
 	    "ssl_upstream does not apply to DNS queries over UDP, which are "
 	    "sent in plain text\n");
+	first_server()->set.tls = SERVER_TLS_OFF;
+	ck_assert_str_eq(printed(), "");
 	edit()->frontend.dns.on = false;
 	edit()->tls.upstream = false;
 	first_server()->set.tls = SERVER_TLS_OFF;
@@ -332,6 +339,13 @@ START_TEST(dns_by_tcp_alone)
 	    "sent without a PROXY header: see udp_proxy\n");
 	f->udp.proxy = UDP_PROXY_EVERY;
 	ck_assert_str_eq(printed(), "");
+	first_server()->set.proxy = SERVER_PROXY_OFF; /* no header by TCP */
+	ck_assert_ptr_nonnull(strstr(
+	    printed(), "udp_proxy does not apply to DNS queries over TCP"));
+	f->udp.proxy = UDP_PROXY_OFF;
+	ck_assert_str_eq(printed(), "");
+	f->udp.proxy = UDP_PROXY_EVERY;
+	first_server()->set.proxy = SERVER_PROXY_AS_SET;
 	f->proxy = PROXY_OFF;
 	ck_assert_str_eq(printed(),
 	    "udp_proxy does not apply to DNS queries over TCP, which are sent "

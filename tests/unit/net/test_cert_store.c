@@ -156,7 +156,7 @@ START_TEST(names_of_no_client)
 		ck_assert_uint_eq(file_lines(said), i + 1);
 		ck_assert(file_has(said, text("name=%s ", odd[i])));
 	}
-	ck_assert(file_has(said, "not a server name"));
+	ck_assert(file_has(said, "clients request names in ASCII"));
 	store_end();
 }
 END_TEST
