@@ -141,7 +141,8 @@ check_http_start(struct check *c)
 	    "GET %s HTTP/1.1\r\n"
 	    "Host: %s\r\n"
 	    "User-Agent: pen\r\n"
-	    "Accept: */*\r\n"
+	    "Accept: */" /* in one piece it opens a comment to some tools */
+	    "*\r\n"
 	    "Connection: close\r\n"
 	    "\r\n",
 	    s->path, host);
