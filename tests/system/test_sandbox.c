@@ -643,6 +643,7 @@ START_TEST(keys_of_peers_are_read_again)
 	struct endpoint at;
 
 	NEEDS_SANDBOX();
+	NEEDS_ONE_WORKER("peers have one process");
 	prepare();
 	ck_assert_int_eq(mkdir(dir, 0700), 0);
 	write_file(key, "a secret of more than 32 bytes, shared");

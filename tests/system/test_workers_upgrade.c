@@ -411,7 +411,7 @@ START_TEST(flows_keep_their_servers)
 	endpoint_new(&ctl, ENDPOINT_UNIX);
 	conf = scratch("pen.conf");
 	pen_up(&pen, &ctl, "-U", "-C", ctl.text, "--workers", "2", "-O",
-	    "workers_by connection", "-O", "udp_timeout 5", "-O", "no sticky",
+	    "workers_by connection", "-O", "udp_timeout 10", "-O", "no sticky",
 	    "-O", "balance roundrobin", front.text, servers[0].at.text,
 	    servers[1].at.text, NULL);
 	leader = pen.child.pid;
