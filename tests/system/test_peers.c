@@ -115,6 +115,18 @@ takes(const struct side *s, const char *command)
 	ck_assert_msg(strncmp(got, "error", 5) != 0, "%s: %s", command, got);
 }
 
+/* A service x of these two of the servers, at a place of its own. */
+static void
+add_service_x(
+    const struct side *s, struct endpoint *front, int first, int second)
+{
+	endpoint_new(front, ENDPOINT_TCP4);
+	takes(s,
+	    text("service add x; service x server add %s; "
+		 "service x server add %s; service x listen %s",
+		backend[first].at.text, backend[second].at.text, front->text));
+}
+
 static long
 counted(const struct side *s, const char *name)
 {
@@ -316,8 +328,6 @@ START_TEST(servers_and_services_change)
 	int fd;
 
 	up_both();
-	endpoint_new(&front_a, ENDPOINT_TCP4);
-	endpoint_new(&front_b, ENDPOINT_TCP4);
 	takes(&a, "server 0 remove");
 	takes(&b, "server 1 remove");
 	come_to_a();
@@ -325,14 +335,8 @@ START_TEST(servers_and_services_change)
 	takes(&b, text("server add %s", backend[1].at.text));
 	WAIT_FOR(counted(&b, "peer_clients_new") == CLIENTS, SOON);
 	ck_assert_int_eq(same_at_b(), CLIENTS);
-	takes(&a,
-	    text("service add x; service x server add %s; "
-		 "service x server add %s; service x listen %s",
-		backend[0].at.text, backend[1].at.text, front_a.text));
-	takes(&b,
-	    text("service add x; service x server add %s; "
-		 "service x server add %s; service x listen %s",
-		backend[1].at.text, backend[0].at.text, front_b.text));
+	add_service_x(&a, &front_a, 0, 1);
+	add_service_x(&b, &front_b, 1, 0);
 	fd = endpoint_connect_from(&front_a, "127.0.2.1");
 	one = endpoint_recv_all(fd);
 	close(fd);
@@ -405,16 +409,8 @@ START_TEST(marks_of_a_named_service)
 	struct endpoint front_a, front_b;
 
 	up_both();
-	endpoint_new(&front_a, ENDPOINT_TCP4);
-	endpoint_new(&front_b, ENDPOINT_TCP4);
-	takes(&a,
-	    text("service add x; service x server add %s; "
-		 "service x server add %s; service x listen %s",
-		backend[0].at.text, backend[1].at.text, front_a.text));
-	takes(&b,
-	    text("service add x; service x server add %s; "
-		 "service x server add %s; service x listen %s",
-		backend[0].at.text, backend[1].at.text, front_b.text));
+	add_service_x(&a, &front_a, 0, 1);
+	add_service_x(&b, &front_b, 0, 1);
 	takes(&a, "service x server 0 drain");
 	WAIT_FOR(has_state_in("x", &b, "drain"), SOON);
 	ck_assert(!has_state_in("default", &b, "drain"));

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/log.h"
 #include "control/peers/peer_link.h"
 #include "net/sock.h"
 
@@ -287,4 +288,22 @@ peer_link_add(
 	handover_close(&w);
 	if (w.failed)
 		peer_link_refuse(l, "out of memory");
+}
+
+bool
+peer_key_refresh(struct tls_psk **key, const struct peer_spec *spec,
+    struct tls_memory *memory, const char *setting)
+{
+	char at[ADDR_TEXT_MAX];
+	struct error e;
+	int rc = tls_psk_refresh(key, spec->file, memory, &e);
+
+	addr_format(&spec->at, at);
+	if (rc < 0)
+		log_error("key not reloaded, keeping the old one %s=%s "
+			  "error=\"%s\"",
+		    setting, at, e.text);
+	else if (rc > 0)
+		log_info("key reloaded %s=%s", setting, at);
+	return rc > 0;
 }

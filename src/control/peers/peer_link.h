@@ -10,6 +10,7 @@
 #define PEN_CONTROL_PEER_LINK_H
 
 #include "control/handover/handover.h"
+#include "control/value/value_peers.h"
 #include "net/loop/pieces.h"
 #include "net/stream.h"
 #include "tls/tls_psk.h"
@@ -67,5 +68,10 @@ void peer_link_refuse(struct peer_link *l, const char *why);
 /* Appends a record with a number, or without one. */
 void peer_link_add(
     struct peer_link *l, enum handover_type type, const uint64_t *number);
+
+/* Reads the key of that peer, or place for peers, again. Returns whether it is
+ * another one now; the result is logged, of `setting`. */
+bool peer_key_refresh(struct tls_psk **key, const struct peer_spec *spec,
+    struct tls_memory *memory, const char *setting);
 
 #endif

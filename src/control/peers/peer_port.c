@@ -325,18 +325,10 @@ void
 peer_port_refresh(struct peer_port *t)
 {
 	struct peer_receiver *r;
-	char at[ADDR_TEXT_MAX];
-	struct error e;
-	int rc = tls_psk_refresh(&t->key, t->spec.file, t->pen->tls_memory, &e);
 
-	addr_format(&t->spec.at, at);
-	if (rc < 0)
-		log_error("key not reloaded, keeping the old one "
-			  "peer_listen=%s error=\"%s\"",
-		    at, e.text);
-	if (rc <= 0)
+	if (!peer_key_refresh(
+		&t->key, &t->spec, t->pen->tls_memory, "peer_listen"))
 		return;
-	log_info("key reloaded peer_listen=%s", at);
 	while (!list_is_empty(&t->receivers)) {
 		r = list_entry(
 		    list_first(&t->receivers), struct peer_receiver, link);

@@ -230,18 +230,8 @@ peer_sender_is_to_self(struct list *senders, uint64_t number)
 void
 peer_sender_refresh(struct peer_sender *s)
 {
-	char at[ADDR_TEXT_MAX];
-	struct error e;
-	int rc = tls_psk_refresh(&s->key, s->spec.file, s->pen->tls_memory, &e);
-
-	addr_format(&s->spec.at, at);
-	if (rc < 0)
-		log_error("key not reloaded, keeping the old one peer=%s "
-			  "error=\"%s\"",
-		    at, e.text);
-	if (rc <= 0)
+	if (!peer_key_refresh(&s->key, &s->spec, s->pen->tls_memory, "peer"))
 		return;
-	log_info("key reloaded peer=%s", at);
 	peer_sender_stop(s);
 	s->failed = false;
 	s->retry_ms = 0;
