@@ -345,7 +345,6 @@ START_TEST(retry_set_anew)
 }
 END_TEST
 
-/* The same, after one server. */
 /* It cannot take TCP and UDP, and said that the address was in use. */
 START_TEST(no_dns_on_a_path)
 {
@@ -376,6 +375,26 @@ START_TEST(server_without_tcp)
 }
 END_TEST
 
+/* What a service has for TCP alone is warned of again when a server gets it. */
+START_TEST(server_gets_tls_by_tcp_alone)
+{
+	const char *warning = "ssl_upstream does not apply to DNS queries "
+			      "over UDP";
+
+	udp_endpoint(&places[0], ENDPOINT_TCP4);
+	udp_endpoint(&front, ENDPOINT_TCP4);
+	endpoint_new(&ctl, ENDPOINT_UNIX);
+	pen_up(&pen, &ctl, "--dns", "-C", ctl.text, "-O", "ssl_upstream",
+	    front.text, places[0].text, NULL);
+	ck_assert_str_eq(endpoint_ask(&ctl, "server 0 tls off\n"), "");
+	ck_assert_int_eq(count_in(child_err(&pen.child), warning), 1);
+	ck_assert_str_eq(endpoint_ask(&ctl, "server 0 tls default\n"), "");
+	WAIT_FOR(count_in(child_err(&pen.child), warning) == 2, 5000);
+	pen_down(&pen);
+}
+END_TEST
+
+/* The same, after one server. */
 START_TEST(tries_limit_servers)
 {
 	char got[512];
@@ -474,6 +493,7 @@ SUITE(test_dns)
 	SUITE_ADD(s, retry_set_anew, 30);
 	SUITE_ADD(s, no_dns_on_a_path, 10);
 	SUITE_ADD(s, server_without_tcp, 30);
+	SUITE_ADD(s, server_gets_tls_by_tcp_alone, 30);
 	SUITE_ADD(s, tries_limit_servers, 30);
 	SUITE_ADD(s, no_messages, 30);
 	SUITE_ADD(s, hard_to_guess, 30);

@@ -289,7 +289,8 @@ static const struct {
 		CHANGED_FORWARD,
 	    print_settings },
 	{ CHANGED_ALL & ~CHANGED_SERVER, warnings_print_servers },
-	{ (CHANGED_ALL & ~CHANGED_SERVERS) | CHANGED_HOSTS | CHANGED_WARNED,
+	{ (CHANGED_ALL & ~CHANGED_SERVERS) | CHANGED_HOSTS | CHANGED_WARNED |
+		CHANGED_SERVER_TLS,
 	    print_clients },
 	{ CHANGED_ALL & ~CHANGED_OF_SERVICE, print_process },
 	{ CHANGED_HOSTS, warnings_print_twins },
